@@ -23,7 +23,7 @@ char *osb_asprintf(const char *format, ...) __attribute__((format(printf, 1, 2))
 #define osb_grow(array, len, cap)                                                                  \
     do {                                                                                           \
         if ((len) == (cap)) {                                                                      \
-            (cap) = (cap) ? (cap) * 2 : 8;                                                         \
+            (cap) = (cap) ? (cap)*2 : 8;                                                           \
             (array) = osb_realloc((array), (size_t)(cap) * sizeof(*(array)));                      \
         }                                                                                          \
     } while (0)

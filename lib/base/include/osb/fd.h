@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Descriptors, whole files and paths. All calls block; loops use them for small local files only. */
+/* Descriptors, whole files and paths. All calls block; loops use them for small local files only.
+ */
 #ifndef OSB_FD_H
 #define OSB_FD_H
 

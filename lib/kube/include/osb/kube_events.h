@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Kubernetes Events (core/v1) about an object: the same reason and message within ten minutes
+ * become one Event with a higher count. A bounded queue drops the oldest and counts the loss.
+ */
+#ifndef OSB_KUBE_EVENTS_H
+#define OSB_KUBE_EVENTS_H
+
+#include <osb/kube_client.h>
+#include <stdbool.h>
+
+enum { OSB_EVENTS_MAX_QUEUED = 1000 };
+
+struct osb_kube_events;
+
+struct osb_kube_ref {
+    const struct osb_api_kind *kind;
+    const char *namespace_;
+    const char *name;
+    const char *uid;
+    const char *field_path; /* "spec.containers{main}"; may be NULL */
+};
+
+/* COMPONENT is the reporting component ("opensandbox-operator"); copied. */
+struct osb_kube_events *osb_kube_events_new(struct osb_loop *loop, struct osb_kube_client *client,
+                                            const char *component);
+void osb_kube_events_free(struct osb_kube_events *events);
+/* REASON is CamelCase. Never fails: an event is a courtesy. */
+void osb_kube_event(struct osb_kube_events *events, const struct osb_kube_ref *about,
+                    bool is_warning, const char *reason, const char *format, ...)
+    __attribute__((format(printf, 5, 6)));
+
+#endif
