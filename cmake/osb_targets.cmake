@@ -10,6 +10,10 @@ set_property(GLOBAL PROPERTY OSB_HEADERS "")
 
 function(osb_library name)
     cmake_parse_arguments(A "" "" "SOURCES;DEPS;LIBS;INCLUDES" ${ARGN})
+    if(NOT A_SOURCES) # headers only, until its first source lands
+        file(WRITE "${CMAKE_CURRENT_BINARY_DIR}/empty.c" "extern int osb_${name}_is_empty;\n")
+        set(A_SOURCES "${CMAKE_CURRENT_BINARY_DIR}/empty.c")
+    endif()
     add_library(osb_${name} STATIC ${A_SOURCES})
     target_include_directories(osb_${name} PUBLIC "${CMAKE_CURRENT_SOURCE_DIR}/include")
     if(A_INCLUDES)
