@@ -67,6 +67,9 @@ function(osb_fuzz name)
         add_executable(${name} ${A_SOURCE})
         target_compile_options(${name} PRIVATE -fsanitize=fuzzer)
         target_link_options(${name} PRIVATE -fsanitize=fuzzer)
+        # Tells the fuzz suite where to begin.
+        file(WRITE "${CMAKE_BINARY_DIR}/fuzz/${name}.corpus"
+             "${CMAKE_CURRENT_SOURCE_DIR}/${A_CORPUS}")
     else()
         add_executable(${name} ${A_SOURCE} "${CMAKE_SOURCE_DIR}/cmake/fuzz_replay.c")
     endif()
