@@ -40,6 +40,11 @@ else()
     add_link_options(-Wl,-z,relro -Wl,-z,now)
 endif()
 
+# Coverage for libFuzzer comes from the code under test, not only from the target's own file.
+if(OSB_FUZZ)
+    add_compile_options(-fsanitize=fuzzer-no-link)
+endif()
+
 # The commit shown by --version. A build outside a checkout says "unknown".
 execute_process(
     COMMAND git rev-parse --short=12 HEAD
