@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: Apache-2.0
+# Sourced after suite.sh by the suites that need an engine: one of their own, in their own state folder,
+# ended with the suite.
+# shellcheck shell=bash
+
+readonly OSB_BIN=$OSB_ROOT/build/release/bin
+export OPENSANDBOX_STATE=$OSB_TEST_TMP/state
+# What the suites start sandboxes from.
+export OSB_IMAGE=opensandbox/base:latest
+
+osb() {
+    "$OSB_BIN/opensandbox" "$@"
+}
+
+engine_down() {
+    [ -e "$OPENSANDBOX_STATE" ] || return 0
+    # For whoever has to find out why a case failed.
+    mkdir -p "$OSB_TEST_LOGS/engine-${0##*/}"
+    cp "$OPENSANDBOX_STATE"/logs/* "$OSB_TEST_LOGS/engine-${0##*/}/" 2>/dev/null
+    osb down --purge >&2
+}
+
+# engine_up: builds, starts, loads the base image, and sets the clients' environment variables. A suite
+# that cannot have its engine has failed.
+engine_up() {
+    trap engine_down EXIT
+    # The runner's time-out: bash would else wait for its child first.
+    trap 'exit 143' TERM
+    local settings
+    check "the engine is built" build release || exit 1
+    check "the base image is built" images/build base || exit 1
+    check "the engine starts" osb up || { tail -n 5 "$OPENSANDBOX_STATE"/logs/*.log >&2; exit 1; }
+    check "the base image is loaded" osb image load build/images/base.tar || exit 1
+    settings=$(osb env) || { not_ok "the engine tells its settings" "opensandbox env failed"; exit 1; }
+    eval "$settings"
+}
