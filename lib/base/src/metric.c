@@ -46,25 +46,33 @@ static struct osb_metric **insertion_point(const char *name)
     return link;
 }
 
+static struct osb_metric *find(enum osb_metric_type type, const char *name, const char *labels)
+{
+    for (struct osb_metric *metric = registry; metric; metric = metric->next) {
+        if (strcmp(metric->name, name) != 0)
+            continue;
+        osb_assert(metric->type == type && "one type a metric name");
+        if (is_same(metric->labels, labels))
+            return metric;
+    }
+    return NULL;
+}
+
 struct osb_metric *osb_metric_new(enum osb_metric_type type, const char *name, const char *help,
                                   const char *labels)
 {
-    struct osb_metric *metric = osb_new(struct osb_metric);
-    metric->type = type;
-    metric->name = osb_strdup(name);
-    metric->help = osb_strdup(help);
-    metric->labels = osb_strdup(labels);
-
     pthread_mutex_lock(&registry_lock);
-    for (const struct osb_metric *other = registry; other; other = other->next) {
-        if (strcmp(other->name, name) != 0)
-            continue;
-        osb_assert(other->type == type && "one type a metric name");
-        osb_assert(!is_same(other->labels, labels) && "one registration a label set");
+    struct osb_metric *metric = find(type, name, labels);
+    if (!metric) {
+        metric = osb_new(struct osb_metric);
+        metric->type = type;
+        metric->name = osb_strdup(name);
+        metric->help = osb_strdup(help);
+        metric->labels = osb_strdup(labels);
+        struct osb_metric **link = insertion_point(name);
+        metric->next = *link;
+        *link = metric;
     }
-    struct osb_metric **link = insertion_point(name);
-    metric->next = *link;
-    *link = metric;
     pthread_mutex_unlock(&registry_lock);
     return metric;
 }

@@ -45,6 +45,15 @@ static void metrics_of_one_name_stand_under_one_head(void **state)
              "r_total{verb=\"list\"} 2\n# HELP between");
 }
 
+static void the_same_registration_gives_the_same_metric(void **state)
+{
+    (void)state;
+    struct osb_metric *a = osb_metric_new(OSB_METRIC_GAUGE, "same", "S.", "k=\"a\"");
+    assert_ptr_equal(osb_metric_new(OSB_METRIC_GAUGE, "same", "S.", "k=\"a\""), a);
+    assert_ptr_not_equal(osb_metric_new(OSB_METRIC_GAUGE, "same", "S.", "k=\"b\""), a);
+    assert_ptr_not_equal(osb_metric_new(OSB_METRIC_GAUGE, "same", "S.", NULL), a);
+}
+
 static void histograms_count_up_to_their_bounds(void **state)
 {
     (void)state;
@@ -87,6 +96,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(counters_and_gauges_are_rendered),
         cmocka_unit_test(metrics_of_one_name_stand_under_one_head),
+        cmocka_unit_test(the_same_registration_gives_the_same_metric),
         cmocka_unit_test(histograms_count_up_to_their_bounds),
         cmocka_unit_test(additions_of_threads_are_not_lost),
     };

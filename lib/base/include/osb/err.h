@@ -60,7 +60,10 @@ struct osb_err_info {
 int osb_fail(struct osb_err *err, int code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* Puts "CONTEXT: " in front of a raised message and returns R unchanged. R >= 0 is a no-op. */
+/*
+ * Puts "CONTEXT: " in front of a raised message and returns R unchanged. R >= 0 is a no-op. When
+ * nothing was raised, R's name in the table stands for the message.
+ */
 int osb_wrap(struct osb_err *err, int r, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 

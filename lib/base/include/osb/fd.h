@@ -18,9 +18,12 @@ int osb_read_file(const char *path, size_t max, struct osb_buf *out, struct osb_
 int osb_write_file(const char *path, struct osb_slice content, mode_t mode, struct osb_err *err);
 /* Writes all bytes, repeating after EINTR and short writes; 0 or -errno. */
 int osb_write_all(int fd, const void *data, size_t len);
-/* Makes PATH and its missing parents with MODE. */
+/* Makes PATH and its missing parents with MODE less the umask. */
 int osb_mkdir_p(const char *path, mode_t mode, struct osb_err *err);
-/* Removes a tree without following links or crossing mounts; a missing PATH is success. */
+/*
+ * Removes a tree without following links or crossing mounts; a missing PATH is success. Stops with
+ * -EBUSY at a mount, bind mounts included.
+ */
 int osb_remove_tree(const char *path, struct osb_err *err);
 int osb_set_nonblocking(int fd, bool is_nonblocking);
 int osb_set_cloexec(int fd, bool is_cloexec);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * A hash map from byte strings to pointers. Keys are copied, values are borrowed. Iteration is in
- * insertion order; an entry may be removed while it is the current one. Hashing is keyed per
- * process, so that a peer cannot choose colliding keys.
+ * insertion order; an entry may be removed while it is the current one, but no other one. Hashing
+ * is keyed per process, so that a peer cannot choose colliding keys.
  */
 #ifndef OSB_MAP_H
 #define OSB_MAP_H

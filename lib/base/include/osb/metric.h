@@ -16,7 +16,8 @@ struct osb_metric;
 
 /*
  * NAME ends in _total for counters and carries its unit; LABELS is the inside of the braces
- * (`verb="get"`) or NULL. The metric lives as long as the process.
+ * (`verb="get"`) or NULL. The metric lives as long as the process; registering the same name and
+ * labels again gives the one that is there.
  */
 struct osb_metric *osb_metric_new(enum osb_metric_type type, const char *name, const char *help,
                                   const char *labels);

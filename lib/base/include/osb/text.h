@@ -15,7 +15,8 @@ bool osb_utf8_is_valid(struct osb_slice s);
 
 /*
  * Length in bytes (1 to 4) of the well-formed sequence at the start of S; 0 when it is malformed;
- * -1 when S ends inside a sequence that is well-formed so far.
+ * -1 when S ends inside a sequence that is well-formed so far,
+ * which the empty slice does.
  */
 int osb_utf8_sequence(struct osb_slice s);
 
