@@ -2,7 +2,11 @@
 /*
  * REST verbs of a Kubernetes API, asynchronous on the loop (libcurl multi behind a transport
  * interface; a scripted transport in tests). Answers that are not 2xx arrive as errors made from
- * their Status; a 429 or 503 with Retry-After carries it.
+ * their Status; what a 429 or 503 says in Retry-After is told by osb_kube_retry_after_s().
+ *
+ * A call ends with its callback, exactly once, never from inside the function that started it; or
+ * with osb_kube_cancel(), without it. Nothing is sent again by the client: an answer that got lost
+ * may have had its effect, and only the caller knows what to do then.
  */
 #ifndef OSB_KUBE_CLIENT_H
 #define OSB_KUBE_CLIENT_H
@@ -18,7 +22,8 @@
 
 enum {
     OSB_KUBE_REQUEST_TIMEOUT_MS = 30000,
-    OSB_KUBE_MAX_OBJECT = 3 * 1024 * 1024, /* bytes of one answer that is not a list */
+    OSB_KUBE_MAX_OBJECT = 3 * 1024 * 1024,     /* bytes of one answer that is not a list */
+    OSB_KUBE_MAX_LIST_PAGE = 64 * 1024 * 1024, /* bytes of one page of a list */
     OSB_KUBE_MAX_WATCH_LINE = 3 * 1024 * 1024,
 };
 
@@ -27,6 +32,7 @@ struct osb_kube_call;
 
 /* ---- transport: what a client needs of the network ---- */
 
+/* Strings and body are borrowed during the call that starts it. */
 struct osb_kube_http_request {
     const char *method;
     const char *path; /* with query */
@@ -38,7 +44,8 @@ struct osb_kube_http_request {
 };
 
 struct osb_kube_transport_callbacks {
-    /* STATUS once, before data. RETRY_AFTER_S from the header or 0. */
+    /* STATUS once, before data, unless the network failed before. RETRY_AFTER_S of the header or 0.
+     */
     void (*on_status)(int status, int retry_after_s, void *arg);
     void (*on_data)(struct osb_slice data, void *arg);
     /* Exactly once, last. R < 0: the network failed. */
@@ -50,27 +57,38 @@ struct osb_kube_transport {
 };
 
 struct osb_kube_transport_ops {
-    /* Returns a handle for cancel in *RET_HANDLE. Callbacks never run from inside. */
+    /*
+     * Returns a handle for cancel in *RET_HANDLE. Callbacks never run from inside. The handle is
+     * valid until on_end or cancel.
+     */
     int (*start)(struct osb_kube_transport *transport, const struct osb_kube_http_request *request,
                  const struct osb_kube_transport_callbacks *callbacks, void *arg, void **ret_handle,
                  struct osb_err *err);
-    void (*cancel)(struct osb_kube_transport *transport, void *handle); /* on_end will not run */
+    /* No callback runs any more. Allowed inside the callbacks, except on_end of the same handle. */
+    void (*cancel)(struct osb_kube_transport *transport, void *handle);
+    /* All handles have ended or are cancelled. */
     void (*free)(struct osb_kube_transport *transport);
 };
 
-/* libcurl on the loop: keep-alive, TLS, rotated token and CA files. */
+/*
+ * libcurl on the loop: keep-alive, TLS, rotated token and CA files. CONFIG is borrowed and must
+ * outlive the transport. Proxies of the environment are not used.
+ */
 int osb_kube_transport_new_curl(struct osb_loop *loop, const struct osb_kube_config *config,
                                 const char *user_agent, struct osb_kube_transport **ret,
                                 struct osb_err *err);
 
 /* ---- client ---- */
 
-/* Takes TRANSPORT. */
+/* Takes TRANSPORT. Freeing the client cancels what still runs. */
 struct osb_kube_client *osb_kube_client_new(struct osb_loop *loop,
                                             struct osb_kube_transport *transport);
 void osb_kube_client_free(struct osb_kube_client *client);
 /* Sent as X-Request-ID with calls started from now on; NULL for none. Copied. */
 void osb_kube_client_set_request_id(struct osb_kube_client *client, const char *request_id);
+
+/* The Retry-After of the answer whose callback runs now, in seconds; 0 for none. */
+int osb_kube_retry_after_s(const struct osb_kube_client *client);
 
 /* BODY is the answer's text, valid during the call; empty when R < 0. */
 typedef void osb_kube_done(int r, struct osb_slice body, const struct osb_err *err, void *arg);
@@ -106,9 +124,21 @@ int osb_kube_delete(struct osb_kube_client *client, const struct osb_api_kind *k
                     const char *namespace_, const char *name,
                     const struct osb_kube_delete_options *options, osb_kube_done *done, void *arg,
                     struct osb_kube_call **ret, struct osb_err *err);
-/* Any path, for the rest. */
+/*
+ * Any path, for the rest: at most MAX_BODY bytes of answer (0: OSB_KUBE_MAX_OBJECT), TIMEOUT_MS as
+ * given; the request id is the client's unless the request has its own.
+ */
 int osb_kube_raw(struct osb_kube_client *client, const struct osb_kube_http_request *request,
-                 osb_kube_done *done, void *arg, struct osb_kube_call **ret, struct osb_err *err);
+                 size_t max_body, osb_kube_done *done, void *arg, struct osb_kube_call **ret,
+                 struct osb_err *err);
+/*
+ * A streamed answer (watch, followed log): ON_DATA gets the pieces of a 2xx answer; DONE as above,
+ * with an empty body.
+ */
+int osb_kube_stream(struct osb_kube_client *client, const struct osb_kube_http_request *request,
+                    void (*on_data)(struct osb_slice data, void *arg), osb_kube_done *done,
+                    void *arg, struct osb_kube_call **ret, struct osb_err *err);
+/* Ends a call without its callback; NULL is allowed. Not for use inside that call's DONE. */
 void osb_kube_cancel(struct osb_kube_call *call);
 
 #endif

@@ -8,8 +8,14 @@
 
 #include <osb/kube_client.h>
 #include <stdbool.h>
+#include <stdint.h>
 
-enum { OSB_EVENTS_MAX_QUEUED = 1000 };
+enum {
+    OSB_EVENTS_MAX_QUEUED = 1000,  /* events kept: waiting, or sent within the last ten minutes */
+    OSB_EVENTS_MAX_MESSAGE = 1024, /* bytes; the API server refuses more */
+    OSB_EVENTS_WINDOW_S = 600,
+    OSB_EVENTS_MAX_ATTEMPTS = 5,
+};
 
 struct osb_kube_events;
 
@@ -19,9 +25,15 @@ struct osb_kube_ref {
     const char *name;
     const char *uid;
     const char *field_path; /* "spec.containers{main}"; may be NULL */
+    /* Annotations of the Event: key, value, …, NULL; a NULL value leaves its key out. May be NULL.
+     */
+    const char *const *annotations;
 };
 
-/* COMPONENT is the reporting component ("opensandbox-operator"); copied. */
+/*
+ * COMPONENT is the reporting component ("opensandbox-operator"); copied. CLIENT is borrowed; at
+ * most one request runs at a time, so that events never crowd out work.
+ */
 struct osb_kube_events *osb_kube_events_new(struct osb_loop *loop, struct osb_kube_client *client,
                                             const char *component);
 void osb_kube_events_free(struct osb_kube_events *events);
@@ -29,5 +41,7 @@ void osb_kube_events_free(struct osb_kube_events *events);
 void osb_kube_event(struct osb_kube_events *events, const struct osb_kube_ref *about,
                     bool is_warning, const char *reason, const char *format, ...)
     __attribute__((format(printf, 5, 6)));
+/* Events that were never told: pushed out of the queue, or refused. */
+uint64_t osb_kube_events_lost(const struct osb_kube_events *events);
 
 #endif

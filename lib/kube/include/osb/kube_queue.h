@@ -20,14 +20,22 @@ enum {
 
 struct osb_kube_queue;
 
-/* WORK is called on the loop for a key; it must end with osb_kube_queue_done(). */
+/*
+ * WORK is called on the loop for a key, never from inside another call of the queue; it must end
+ * with osb_kube_queue_done(), at once or later. KEY is valid until then.
+ */
 typedef void osb_kube_work_fn(struct osb_kube_queue *queue, const char *key, void *arg);
 
+/* At most CONCURRENCY keys are worked on at a time. SEED makes the jitter repeatable; 0: random. */
 struct osb_kube_queue *osb_kube_queue_new(struct osb_loop *loop, int concurrency, uint64_t seed,
                                           osb_kube_work_fn *work, void *arg);
+/* Work that has not ended is forgotten: osb_kube_queue_done() must not follow. */
 void osb_kube_queue_free(struct osb_kube_queue *queue);
+/* Nothing is handed out until resumed; a new queue runs. For caches that are not filled yet. */
+void osb_kube_queue_pause(struct osb_kube_queue *queue);
+void osb_kube_queue_resume(struct osb_kube_queue *queue);
 void osb_kube_queue_add(struct osb_kube_queue *queue, const char *key);
-/* Adds after a delay; an earlier pending time wins. */
+/* Adds after a delay; an earlier pending time wins, and a key that is queued stays so. */
 void osb_kube_queue_add_after(struct osb_kube_queue *queue, const char *key, uint64_t delay_ms);
 /*
  * Ends the work on KEY: R < 0 queues it again after its back-off, 0 forgets the back-off;
@@ -35,7 +43,10 @@ void osb_kube_queue_add_after(struct osb_kube_queue *queue, const char *key, uin
  */
 void osb_kube_queue_done(struct osb_kube_queue *queue, const char *key, int r,
                          uint64_t requeue_after_ms);
+/* Keys that are ready and wait for a free worker. */
 size_t osb_kube_queue_depth(const struct osb_kube_queue *queue);
+/* Keys that ended with an error so far. */
+uint64_t osb_kube_queue_retries(const struct osb_kube_queue *queue);
 
 struct osb_kube_expectations;
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
  * Keeps a store equal to a collection of an API server: list in pages, then watch with bookmarks,
- * resume by version, list anew after 410, back off with jitter after errors.
+ * resume by version, list anew after 410, back off with jitter after errors. What it decides is in
+ * a core free of I/O (src/reflector_core.h). Client and store are borrowed and outlive it.
  */
 #ifndef OSB_KUBE_REFLECTOR_H
 #define OSB_KUBE_REFLECTOR_H
@@ -25,6 +26,8 @@ struct osb_kube_reflector *osb_kube_reflector_new(struct osb_loop *loop,
                                                   const struct osb_kube_reflector_options *options);
 void osb_kube_reflector_start(struct osb_kube_reflector *reflector);
 void osb_kube_reflector_free(struct osb_kube_reflector *reflector);
+/* Lists made after the first one: 410, and watches that could not go on. */
+uint64_t osb_kube_reflector_relists(const struct osb_kube_reflector *reflector);
 /* True once the first list is complete. */
 bool osb_kube_reflector_is_synced(const struct osb_kube_reflector *reflector);
 /* Called once when it becomes synced (or soon, when it is). */
