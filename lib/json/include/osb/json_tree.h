@@ -3,7 +3,9 @@
  * Small JSON trees behind a facade over json-c: request bodies, single objects, patches. Never for
  * lists of cluster objects (twenty times the memory of their text). Parsing is strict (RFC 8259,
  * UTF-8, depth OSB_JSON_MAX_DEPTH, no duplicate keys, nothing behind the value); integers keep
- * 64 bits; object keys keep their order.
+ * 64 bits and any other number is a double, also an integer beyond 64 bits (as Kubernetes reads
+ * it); object keys keep their order. A key with U+0000 is refused. Memory exhaustion aborts: bound
+ * the text first.
  *
  * Ownership: a tree is owned by its root. `osb_json_set` and `osb_json_append` take the child.
  * `osb_json_get` borrows. Free a root with osb_json_free().
@@ -64,6 +66,8 @@ void osb_json_insert(struct osb_json *array, size_t index, struct osb_json *valu
 void osb_json_replace_at(struct osb_json *array, size_t index, struct osb_json *value);
 void osb_json_remove_at(struct osb_json *array, size_t index);
 
+/* True for a number that is a 64-bit integer; false for a double and any other type. */
+bool osb_json_is_i64(const struct osb_json *value);
 /* Scalars with a default for absent, null or another type. */
 bool osb_json_bool_or(const struct osb_json *value, bool fallback);
 int64_t osb_json_i64_or(const struct osb_json *value, int64_t fallback);

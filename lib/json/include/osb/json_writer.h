@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * A compact JSON writer over a buffer. Commas and colons are its business; errors (the buffer's
- * limit, wrong nesting) stick and are checked once by osb_json_writer_finish().
+ * A compact JSON writer over a buffer: one value, at most OSB_JSON_MAX_DEPTH levels. Commas and
+ * colons are its business; errors (the buffer's limit, wrong nesting, a second value at the top)
+ * stick and are checked once by osb_json_writer_finish(). Text that is not UTF-8 is repaired as
+ * osb_json_escape() says.
  */
 #ifndef OSB_JSON_WRITER_H
 #define OSB_JSON_WRITER_H
@@ -16,7 +18,9 @@ struct osb_json_writer {
     struct osb_buf *out;
     int depth;
     uint64_t has_items; /* private: one bit a level */
+    uint64_t is_object; /* private: one bit a level */
     bool is_after_key;  /* private */
+    bool is_complete;   /* private: the one value of the top level was begun */
     int err;            /* sticky */
 };
 
@@ -30,7 +34,7 @@ void osb_json_key_slice(struct osb_json_writer *w, struct osb_slice key);
 void osb_json_null(struct osb_json_writer *w);
 void osb_json_bool(struct osb_json_writer *w, bool value);
 void osb_json_i64(struct osb_json_writer *w, int64_t value);
-/* Shortest text that reads back the same; NaN and infinities become null. */
+/* Shortest text that reads back the same ("1.0" stays no integer); NaN and infinities: null. */
 void osb_json_double(struct osb_json_writer *w, double value);
 void osb_json_string(struct osb_json_writer *w, const char *value); /* NULL writes null */
 void osb_json_slice(struct osb_json_writer *w, struct osb_slice value);

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef OSB_JSON_NUMBER_H
+#define OSB_JSON_NUMBER_H
+
+#include <osb/buf.h>
+
+/*
+ * Appends the shortest decimal text that reads back as VALUE. It always shows that it is no
+ * integer ("1.0"), so that a value keeps its type on the way through text; NaN and infinities,
+ * which JSON has no form for, become null.
+ */
+void json_number_print(struct osb_buf *out, double value);
+
+#endif
