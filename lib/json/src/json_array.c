@@ -36,8 +36,8 @@ void osb_json_insert(struct osb_json *array, size_t index, struct osb_json *valu
 void osb_json_replace_at(struct osb_json *array, size_t index, struct osb_json *value)
 {
     osb_assert(index < osb_json_count(array) && is_array(array) && value);
-    osb_assert(json_object_array_put_idx(json_node_unwrap(array), index,
-                                         json_node_unwrap(value)) == 0);
+    osb_assert(json_object_array_put_idx(json_node_unwrap(array), index, json_node_unwrap(value)) ==
+               0);
 }
 
 void osb_json_remove_at(struct osb_json *array, size_t index)

@@ -52,8 +52,7 @@ struct osb_json *osb_json_get_path(const struct osb_json *object, const char *do
 void osb_json_set(struct osb_json *object, const char *key, struct osb_json *value)
 {
     osb_assert(json_node_is_object(object) && value);
-    osb_assert(json_object_object_add(json_node_unwrap(object), key, json_node_unwrap(value)) ==
-               0);
+    osb_assert(json_object_object_add(json_node_unwrap(object), key, json_node_unwrap(value)) == 0);
 }
 
 void osb_json_set_slice(struct osb_json *object, struct osb_slice key, struct osb_json *value)

@@ -327,8 +327,7 @@ static bool string(struct osb_json_reader *r, struct osb_slice *ret, bool *ret_h
     return true;
 }
 
-void osb_json_read_string(struct osb_json_reader *r, struct osb_arena *arena,
-                          struct osb_slice *ret)
+void osb_json_read_string(struct osb_json_reader *r, struct osb_arena *arena, struct osb_slice *ret)
 {
     struct osb_slice raw;
     bool has_escapes;

@@ -41,9 +41,9 @@ static inline const char *skip_plain(const char *p, const char *end)
     const __m128i last_control = _mm_set1_epi8(0x1f);
     while (end - p >= 16) {
         __m128i v = _mm_loadu_si128((const __m128i *)(const void *)p);
-        __m128i is_special = _mm_or_si128(
-            _mm_or_si128(_mm_cmpeq_epi8(v, quote), _mm_cmpeq_epi8(v, backslash)),
-            _mm_cmpeq_epi8(_mm_max_epu8(v, last_control), last_control));
+        __m128i is_special =
+            _mm_or_si128(_mm_or_si128(_mm_cmpeq_epi8(v, quote), _mm_cmpeq_epi8(v, backslash)),
+                         _mm_cmpeq_epi8(_mm_max_epu8(v, last_control), last_control));
         /* The sign bits of V itself mark bytes from 0x80 on. */
         unsigned mask = (unsigned)_mm_movemask_epi8(_mm_or_si128(is_special, v));
         if (mask)
@@ -250,8 +250,9 @@ static const char *scan_container(struct json_scan *s, const char *p, int depth,
             return NULL;
         p = json_scan_blanks(p, s->end);
         if (p == s->end)
-            return fail_at(s, p, is_object ? "the input ends inside an object"
-                                           : "the input ends inside an array");
+            return fail_at(s, p,
+                           is_object ? "the input ends inside an object"
+                                     : "the input ends inside an array");
         if (*p == close)
             return p + 1;
         if (*p != ',')
