@@ -9,7 +9,7 @@
 enum {
     OSB_JSON_PATCH_MAX_OPERATIONS = 10000,
     /* Values that "copy" may make in one patch: copies of copies double each time. */
-    OSB_JSON_PATCH_MAX_COPIED = 1000000,
+    OSB_JSON_PATCH_MAX_COPIED = 100000,
 };
 
 /* Applies PATCH to *TARGET, which may be replaced as a whole. PATCH stays the caller's. */
