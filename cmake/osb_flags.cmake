@@ -14,11 +14,13 @@ set(CMAKE_RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/bin")
 find_program(OSB_CCACHE ccache)
 if(OSB_CCACHE)
     set(CMAKE_C_COMPILER_LAUNCHER "${OSB_CCACHE}")
+    set(CMAKE_CXX_COMPILER_LAUNCHER "${OSB_CCACHE}")
 endif()
 
 add_compile_definitions(_GNU_SOURCE)
 add_compile_options(
-    -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wformat=2 -Wundef
+    -Wall -Wextra -Wshadow -Wvla -Wformat=2 -Wundef
+    "$<$<COMPILE_LANGUAGE:C>:-Wstrict-prototypes;-Wmissing-prototypes>"
     -Wno-missing-field-initializers
     -fno-strict-aliasing -fno-common -ffunction-sections -fdata-sections
     "-ffile-prefix-map=${CMAKE_SOURCE_DIR}=." "-fdebug-prefix-map=${CMAKE_BINARY_DIR}=build")
@@ -36,6 +38,7 @@ if(OSB_SANITIZE)
     add_compile_definitions(OSB_SANITIZED=1)
 else()
     set(CMAKE_C_FLAGS_RELWITHDEBINFO "-O2 -g")
+    set(CMAKE_CXX_FLAGS_RELWITHDEBINFO "-O2 -g")
     add_compile_options(-fstack-protector-strong -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2)
     add_link_options(-Wl,-z,relro -Wl,-z,now)
 endif()
