@@ -126,7 +126,7 @@ static int read_sequence(struct yaml_reader *y, struct osb_json **ret)
             return r;
         if (y->event.type == YAML_SEQUENCE_END_EVENT)
             break;
-        struct osb_json *item;
+        struct osb_json *item = NULL;
         r = read_node(y, &item);
         if (r < 0)
             return r;
