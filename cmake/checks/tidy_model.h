@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * What clang-tidy cannot see of functions in other files, told by macros. `cmake/checks/tidy` puts this
- * in front of each source; no compiler sees it. A raised error is negative, and wrapping one gives back
- * the value that went in: without that every `r < 0` after a failed call is a path to it.
+ * What clang-tidy cannot see of functions in other files, told by macros. `cmake/checks/tidy` puts
+ * this in front of each source; no compiler sees it. A raised error is negative, and wrapping one
+ * gives back the value that went in: without that every `r < 0` after a failed call is a path to
+ * it.
  */
 #ifndef OSB_TIDY_MODEL_H
 #define OSB_TIDY_MODEL_H
