@@ -48,7 +48,7 @@ void osb_stream_set_callback(struct osb_stream *stream, osb_stream_fn *fn, void 
 int osb_stream_want(struct osb_stream *stream, int events);
 /* Bytes read; 0 at end of file; -EAGAIN when there is nothing now; another -errno or code. */
 ssize_t osb_stream_read(struct osb_stream *stream, void *buffer, size_t len);
-/* Bytes written, possibly fewer; -EAGAIN when nothing fits now; else an error. */
+/* Bytes written, possibly fewer; -EAGAIN when nothing fits now; -EPIPE; else an error. */
 ssize_t osb_stream_write(struct osb_stream *stream, struct osb_slice data);
 ssize_t osb_stream_writev(struct osb_stream *stream, const struct iovec *iov, int count);
 /* Like sendfile(2); -OSB_E_UNSUPPORTED when the stream cannot. */
@@ -58,7 +58,11 @@ int osb_stream_shutdown(struct osb_stream *stream);
 /* Closes and frees. NULL is allowed. */
 void osb_stream_close(struct osb_stream *stream);
 
-/* Takes FD (socket or pipe end; made non-blocking) in every case, also on failure. */
+/*
+ * Takes FD (socket, pipe end or terminal; made non-blocking) in every case, also on failure. A
+ * terminal whose other side is closed reads as the end of file. Shutting down a pipe's end closes
+ * it; a terminal cannot be shut down (-OSB_E_UNSUPPORTED).
+ */
 int osb_stream_from_fd(struct osb_loop *loop, int fd, struct osb_stream **ret, struct osb_err *err);
 /* The descriptor behind a plain stream, borrowed; -1 for TLS and scripted ones. */
 int osb_stream_fd(const struct osb_stream *stream);
@@ -87,6 +91,7 @@ int osb_listener_new_fd(struct osb_loop *loop, int fd, osb_accept_fn *fn, void *
                         struct osb_listener **ret, struct osb_err *err);
 /* The bound TCP port; 0 for UNIX sockets. */
 int osb_listener_port(const struct osb_listener *listener);
+/* Also inside its own callback. NULL is allowed. Streams that it made live on. */
 void osb_listener_free(struct osb_listener *listener);
 
 /* ---- connecting ---- */
@@ -95,19 +100,24 @@ void osb_listener_free(struct osb_listener *listener);
 typedef void osb_connect_fn(struct osb_stream *stream, int r, void *arg);
 struct osb_connect;
 
-/* ADDRESS is an IP literal. *RET may be cancelled until the callback ran. */
+/*
+ * ADDRESS is an IP literal. *RET may be cancelled until the callback ran. TIMEOUT_MS 0 means 10
+ * seconds; when it is over, the callback gets -OSB_E_TIMEOUT. What the kernel says about the
+ * peer comes by the callback, also at once; only wrong arguments and a lack of descriptors are
+ * errors of the call.
+ */
 int osb_connect_tcp(struct osb_loop *loop, const char *address, int port, uint64_t timeout_ms,
                     osb_connect_fn *fn, void *arg, struct osb_connect **ret, struct osb_err *err);
 int osb_connect_unix(struct osb_loop *loop, const char *path, uint64_t timeout_ms,
                      osb_connect_fn *fn, void *arg, struct osb_connect **ret, struct osb_err *err);
-/* The callback will not run. */
+/* The callback will not run. NULL is allowed. */
 void osb_connect_cancel(struct osb_connect *connect);
 
 /* ---- scripted streams, for tests on any back end ---- */
 
 /*
  * Two ends of a pipe in memory: what one writes the other reads. CAPACITY bounds the bytes in
- * flight each way. Both ends are closed on their own.
+ * flight each way (at least 1). Both ends are closed on their own.
  */
 int osb_stream_pair(struct osb_loop *loop, size_t capacity, struct osb_stream **ret_a,
                     struct osb_stream **ret_b);
