@@ -22,16 +22,23 @@ struct osb_spawn {
     int fd_count;               /* at least 3 */
     bool has_own_group;         /* setpgid(0, 0) */
     bool has_own_session;       /* setsid() */
+    bool has_terminal;          /* fds[0] becomes the controlling terminal; needs own session */
     bool has_uid;               /* set gid, groups and uid */
     uid_t uid;
     gid_t gid;
     const gid_t *groups; /* supplementary groups */
     int group_count;
-    int death_signal;     /* PR_SET_PDEATHSIG; 0 for none */
+    int death_signal;     /* PR_SET_PDEATHSIG: when the calling THREAD ends; 0 for none */
     int clone_namespaces; /* CLONE_NEW… flags for unshare(2) before exec; 0 for none */
 };
 
-/* Starts the program; *RET_PID is to be reaped (osb_child_watch()). 0 or -errno of the step. */
+/*
+ * Starts the program; *RET_PID is to be reaped (osb_child_watch()). 0 or -errno of the step that
+ * failed, which the message names: namespaces, descriptors, session, groups, ids, folder (cwd,
+ * with the new user's rights), exec. A relative `file` with a '/' is seen from `cwd`. Without PATH
+ * in `env` a usual one is taken; empty places in it are skipped. A script needs its "#!" line.
+ * Blocks until the program was executed. Any thread.
+ */
 int osb_spawn(const struct osb_spawn *spawn, pid_t *ret_pid, struct osb_err *err);
 
 #endif
