@@ -82,7 +82,7 @@ static void net_command(const struct instance *instance, const char *verb,
     add_str(command, verb);
     add_option(command, "--table", osb_strdup(instance->table));
     add_option(command, "--bridge", osb_strdup(instance->bridge));
-    add_option(command, "--undo", instance_state_path(instance, "net-undo.json"));
+    add_option(command, "--undo", osb_strdup("/run/opensandbox/forwarding.json"));
 }
 
 static void net_up(const struct instance *instance, struct part_command *command)

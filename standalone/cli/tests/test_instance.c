@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "instance.h"
+
+#include <osb/cleanup.h>
+#include <osb/fd.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static int make_folder(void **state)
+{
+    char template[] = "/tmp/osb-instance-XXXXXX";
+    *state = strdup(mkdtemp(template));
+    return *state ? 0 : -1;
+}
+
+static int remove_folder(void **state)
+{
+    int r = osb_remove_tree(*state, NULL);
+    free(*state);
+    return r;
+}
+
+static void an_instance_reads_back_as_it_was_made(void **state)
+{
+    struct instance made = {0}, read = {0};
+    assert_int_equal(instance_create(*state, &made, NULL), 0);
+    assert_int_equal(instance_load(*state, &read, NULL), 0);
+    assert_string_equal(made.id, read.id);
+    assert_string_equal(made.subnet, read.subnet);
+    assert_string_equal(made.run, read.run);
+    assert_int_equal(made.rest_port, read.rest_port);
+    assert_int_equal(made.api_port, read.api_port);
+    assert_true(strlen(made.bridge) < 16); /* IFNAMSIZ */
+    instance_done(&made);
+    instance_done(&read);
+}
+
+static void an_empty_folder_holds_no_instance(void **state)
+{
+    struct instance instance = {0};
+    assert_int_equal(instance_load(*state, &instance, NULL), -OSB_E_NOT_FOUND);
+}
+
+static void a_damaged_file_is_named(void **state)
+{
+    static const char *const damaged[] = {
+        "",
+        "{",
+        "{\"id\":\"../../etc\",\"version\":1}",
+        "{\"id\":\"0123456\",\"version\":1}",
+        "{\"id\":\"01234567\",\"version\":2}",
+        "{\"id\":\"01234567\",\"version\":1,\"rest\":{\"address\":\"127.0.0.1\",\"port\":70000}}",
+    };
+    _cleanup_free_ char *file = osb_path_join(*state, "instance.json");
+    for (size_t i = 0; i < sizeof(damaged) / sizeof(damaged[0]); i++) {
+        struct instance instance = {0};
+        struct osb_err err = {0};
+        assert_int_equal(osb_write_file(file, osb_slice_str(damaged[i]), 0600, NULL), 0);
+        int r = instance_load(*state, &instance, &err);
+        assert_true(r < 0 && r != -OSB_E_NOT_FOUND);
+        assert_non_null(strstr(err.message, "instance.json"));
+        assert_null(instance.state);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(an_instance_reads_back_as_it_was_made, make_folder,
+                                        remove_folder),
+        cmocka_unit_test_setup_teardown(an_empty_folder_holds_no_instance, make_folder,
+                                        remove_folder),
+        cmocka_unit_test_setup_teardown(a_damaged_file_is_named, make_folder, remove_folder),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
