@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 # Sourced after suite.sh by the suites that need an engine: one of their own, in their own state folder,
-# ended with the suite.
+# ended with the suite. OSB_PRESET chooses whose programs; only those of `release` run in sandboxes.
 # shellcheck shell=bash
 
-readonly OSB_BIN=$OSB_ROOT/build/release/bin
+: "${OSB_PRESET:=release}"
+readonly OSB_BIN=$OSB_ROOT/build/$OSB_PRESET/bin
 export OPENSANDBOX_STATE=$OSB_TEST_TMP/state
 # What the suites start sandboxes from.
 export OSB_IMAGE=opensandbox/base:latest
@@ -20,17 +21,22 @@ engine_down() {
     osb down --purge >&2
 }
 
-# engine_up: builds, starts, loads the base image, and sets the clients' environment variables. A suite
-# that cannot have its engine has failed.
-engine_up() {
+# engine_start: builds and starts an engine, and sets the clients' environment variables. A suite that
+# cannot have its engine has failed.
+engine_start() {
     trap engine_down EXIT
     # The runner's time-out: bash would else wait for its child first.
     trap 'exit 143' TERM
     local settings
-    check "the engine is built" build release || exit 1
-    check "the base image is built" images/build base || exit 1
+    check "the engine is built" build "$OSB_PRESET" || exit 1
     check "the engine starts" osb up || { tail -n 5 "$OPENSANDBOX_STATE"/logs/*.log >&2; exit 1; }
-    check "the base image is loaded" osb image load build/images/base.tar || exit 1
     settings=$(osb env) || { not_ok "the engine tells its settings" "opensandbox env failed"; exit 1; }
     eval "$settings"
+}
+
+# engine_up: and with the base image, so that sandboxes can be made.
+engine_up() {
+    engine_start
+    check "the base image is built" images/build base || exit 1
+    check "the base image is loaded" osb image load build/images/base.tar || exit 1
 }
