@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "grpc_peer.h"
+
+#include <grpc/byte_buffer.h>
+#include <grpc/byte_buffer_reader.h>
+#include <grpc/grpc.h>
+#include <grpc/grpc_security.h>
+#include <osb/alloc.h>
+#include <osb/cleanup.h>
+#include <osb/err.h>
+#include <osb/fd.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+enum { PEER_MAX_BYTES = 64 * 1024 * 1024 };
+
+struct grpc_peer {
+    grpc_peer_handler *handler;
+    void *arg;
+    struct grpc_peer_counts counts;
+    char folder[32];
+    char *target;
+    grpc_completion_queue *cq;
+    grpc_server *server;
+    pthread_t thread;
+    bool is_running;
+};
+
+/* A batch of a call, or (call NULL) the end of the server. */
+struct peer_tag {
+    struct peer_call *call;
+    void (*fn)(struct peer_call *call, bool is_ok);
+};
+
+struct peer_call {
+    struct grpc_peer *peer;
+    grpc_call *call;
+    grpc_call_details details;
+    grpc_metadata_array metadata;
+    grpc_byte_buffer *request;
+    grpc_byte_buffer *message;
+    struct grpc_peer_answer answer;
+    struct peer_tag arrived, closed, received, sent, finished;
+    int cancelled;
+    int in_flight;
+    bool has_sent_initial;
+};
+
+static struct osb_slice slice_of(const grpc_slice *slice)
+{
+    return osb_slice(GRPC_SLICE_START_PTR(*slice), GRPC_SLICE_LENGTH(*slice));
+}
+
+static void call_unref(struct peer_call *call)
+{
+    if (--call->in_flight > 0)
+        return;
+    if (call->call)
+        grpc_call_unref(call->call);
+    if (call->request)
+        grpc_byte_buffer_destroy(call->request);
+    if (call->message)
+        grpc_byte_buffer_destroy(call->message);
+    osb_buf_done(&call->answer.message);
+    grpc_call_details_destroy(&call->details);
+    grpc_metadata_array_destroy(&call->metadata);
+    free(call);
+}
+
+static void start(struct peer_call *call, struct peer_tag *tag, const grpc_op *ops, size_t count)
+{
+    call->in_flight++;
+    osb_assert(grpc_call_start_batch(call->call, ops, count, tag, NULL) == GRPC_CALL_OK);
+}
+
+static void finish(struct peer_call *call)
+{
+    const struct grpc_peer_answer *answer = &call->answer;
+    grpc_slice text = grpc_slice_from_copied_string(answer->text ? answer->text : "");
+    grpc_metadata details = {
+        .key = grpc_slice_from_static_string("grpc-status-details-bin"),
+        .value = grpc_slice_from_copied_string(answer->details ? answer->details : "")};
+    grpc_op ops[2] = {
+        {.op = GRPC_OP_SEND_STATUS_FROM_SERVER,
+         .data.send_status_from_server = {.status = (grpc_status_code)answer->status,
+                                          .status_details = &text,
+                                          .trailing_metadata = &details,
+                                          .trailing_metadata_count = answer->details ? 1 : 0}},
+        {.op = GRPC_OP_SEND_INITIAL_METADATA},
+    };
+
+    start(call, &call->finished, ops, call->has_sent_initial ? 1 : 2);
+    grpc_slice_unref(text);
+    grpc_slice_unref(details.value);
+}
+
+static void send_next(struct peer_call *call)
+{
+    struct osb_slice bytes = osb_buf_slice(&call->answer.message);
+    grpc_slice slice = grpc_slice_from_copied_buffer(bytes.len ? bytes.data : "", bytes.len);
+    grpc_op ops[2] = {{.op = GRPC_OP_SEND_MESSAGE}, {.op = GRPC_OP_SEND_INITIAL_METADATA}};
+
+    call->message = grpc_raw_byte_buffer_create(&slice, 1);
+    grpc_slice_unref(slice);
+    ops[0].data.send_message.send_message = call->message;
+    start(call, &call->sent, ops, call->has_sent_initial ? 1 : 2);
+    call->has_sent_initial = true;
+}
+
+static void answer_on(struct peer_call *call)
+{
+    if (call->answer.count > 0) {
+        call->answer.count--;
+        send_next(call);
+    } else if (!call->answer.stays_open) {
+        finish(call);
+    }
+}
+
+static void on_sent(struct peer_call *call, bool is_ok)
+{
+    grpc_byte_buffer_destroy(osb_take_ptr(call->message));
+    if (is_ok) {
+        call->peer->counts.messages++;
+        answer_on(call);
+    }
+    call_unref(call);
+}
+
+static void on_finished(struct peer_call *call, bool is_ok)
+{
+    (void)is_ok;
+    call_unref(call);
+}
+
+static void on_closed(struct peer_call *call, bool is_ok)
+{
+    (void)is_ok;
+    if (call->cancelled)
+        call->peer->counts.cancelled++;
+    call_unref(call);
+}
+
+static void on_received(struct peer_call *call, bool is_ok)
+{
+    struct grpc_peer_request request = {.method = slice_of(&call->details.method)};
+    grpc_byte_buffer_reader reader;
+    grpc_slice bytes;
+
+    if (is_ok && call->request && grpc_byte_buffer_reader_init(&reader, call->request)) {
+        bytes = grpc_byte_buffer_reader_readall(&reader);
+        request.message = slice_of(&bytes);
+        for (size_t i = 0; i < call->metadata.count; i++)
+            if (osb_slice_eq_str(slice_of(&call->metadata.metadata[i].key), "containerd-namespace"))
+                request.containerd_namespace = slice_of(&call->metadata.metadata[i].value);
+        call->peer->handler(&request, &call->answer, call->peer->arg);
+        grpc_slice_unref(bytes);
+        grpc_byte_buffer_reader_destroy(&reader);
+        answer_on(call);
+    }
+    call_unref(call);
+}
+
+static void wait_for_call(struct grpc_peer *peer);
+
+static void on_arrived(struct peer_call *call, bool is_ok)
+{
+    grpc_op close = {.op = GRPC_OP_RECV_CLOSE_ON_SERVER,
+                     .data.recv_close_on_server.cancelled = &call->cancelled};
+    grpc_op receive = {.op = GRPC_OP_RECV_MESSAGE,
+                       .data.recv_message.recv_message = &call->request};
+
+    if (is_ok) {
+        wait_for_call(call->peer);
+        call->peer->counts.calls++;
+        start(call, &call->closed, &close, 1);
+        start(call, &call->received, &receive, 1);
+    }
+    call_unref(call);
+}
+
+static void wait_for_call(struct grpc_peer *peer)
+{
+    struct peer_call *call = osb_new(struct peer_call);
+
+    call->peer = peer;
+    call->in_flight = 1;
+    grpc_call_details_init(&call->details);
+    grpc_metadata_array_init(&call->metadata);
+    call->arrived = (struct peer_tag){call, on_arrived};
+    call->closed = (struct peer_tag){call, on_closed};
+    call->received = (struct peer_tag){call, on_received};
+    call->sent = (struct peer_tag){call, on_sent};
+    call->finished = (struct peer_tag){call, on_finished};
+    osb_assert(grpc_server_request_call(peer->server, &call->call, &call->details, &call->metadata,
+                                        peer->cq, peer->cq, &call->arrived) == GRPC_CALL_OK);
+}
+
+static void *serve(void *arg)
+{
+    struct grpc_peer *peer = arg;
+
+    for (;;) {
+        grpc_event event =
+            grpc_completion_queue_next(peer->cq, gpr_inf_future(GPR_CLOCK_MONOTONIC), NULL);
+        struct peer_tag *tag = event.tag;
+
+        if (event.type == GRPC_QUEUE_SHUTDOWN)
+            return NULL;
+        if (tag)
+            tag->fn(tag->call, event.success);
+        else
+            grpc_completion_queue_shutdown(peer->cq);
+    }
+}
+
+void grpc_peer_start(struct grpc_peer *peer)
+{
+    grpc_arg args[] = {
+        {.type = GRPC_ARG_INTEGER,
+         .key = GRPC_ARG_MAX_METADATA_SIZE,
+         .value.integer = PEER_MAX_BYTES},
+        {.type = GRPC_ARG_INTEGER,
+         .key = GRPC_ARG_MAX_RECEIVE_MESSAGE_LENGTH,
+         .value.integer = PEER_MAX_BYTES},
+    };
+    grpc_channel_args list = {.num_args = sizeof(args) / sizeof(*args), .args = args};
+    grpc_server_credentials *plain = grpc_insecure_server_credentials_create();
+
+    peer->cq = grpc_completion_queue_create_for_next(NULL);
+    peer->server = grpc_server_create(&list, NULL);
+    grpc_server_register_completion_queue(peer->server, peer->cq, NULL);
+    osb_assert(grpc_server_add_http2_port(peer->server, peer->target, plain) > 0);
+    grpc_server_credentials_release(plain);
+    grpc_server_start(peer->server);
+    wait_for_call(peer);
+    osb_assert(pthread_create(&peer->thread, NULL, serve, peer) == 0);
+    peer->is_running = true;
+}
+
+void grpc_peer_stop(struct grpc_peer *peer)
+{
+    if (!peer->is_running)
+        return;
+    grpc_server_shutdown_and_notify(peer->server, peer->cq, NULL);
+    grpc_server_cancel_all_calls(peer->server);
+    pthread_join(peer->thread, NULL);
+    grpc_server_destroy(peer->server);
+    grpc_completion_queue_destroy(peer->cq);
+    peer->is_running = false;
+}
+
+struct grpc_peer *grpc_peer_new(grpc_peer_handler *handler, void *arg)
+{
+    struct grpc_peer *peer = osb_new(struct grpc_peer);
+
+    peer->handler = handler;
+    peer->arg = arg;
+    strcpy(peer->folder, "/tmp/osb-rpc-XXXXXX");
+    osb_assert(mkdtemp(peer->folder));
+    peer->target = osb_asprintf("unix://%s/s", peer->folder);
+    grpc_init();
+    grpc_peer_start(peer);
+    return peer;
+}
+
+const char *grpc_peer_target(const struct grpc_peer *peer)
+{
+    return peer->target;
+}
+
+const struct grpc_peer_counts *grpc_peer_counts(const struct grpc_peer *peer)
+{
+    return &peer->counts;
+}
+
+void grpc_peer_free(struct grpc_peer *peer)
+{
+    grpc_peer_stop(peer);
+    grpc_shutdown();
+    osb_assert(osb_remove_tree(peer->folder, NULL) == 0);
+    free(peer->target);
+    free(peer);
+}
