@@ -5,6 +5,7 @@
 
 : "${OSB_PRESET:=release}"
 readonly OSB_BIN=$OSB_ROOT/build/$OSB_PRESET/bin
+export OSB_BIN
 export OPENSANDBOX_STATE=$OSB_TEST_TMP/state
 # What the suites start sandboxes from.
 export OSB_IMAGE=opensandbox/base:latest
