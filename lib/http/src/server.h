@@ -9,12 +9,12 @@
 #define OSB_HTTP_SERVER_PRIVATE_H
 
 #include "date.h"
+#include "input.h"
 #include "out.h"
 
 #include <osb/http_server.h>
 
 enum {
-    HTTP_READ_SIZE = 64 * 1024,    /* most bytes of one read(2) */
     HTTP_READ_AHEAD = 16 * 1024,   /* kept unread by a handler before reading stops */
     HTTP_PARSE_STEP = 4 * 1024,    /* bytes without a line end after which a head is looked at */
     HTTP_DISCARD_MAX = 256 * 1024, /* unread body dropped to keep a connection */
@@ -133,7 +133,7 @@ void http_conn_linger(struct http_conn *conn);
 /* ---- server_input.c ---- */
 /* Reads once; end of file and errors become flags. */
 void http_conn_read(struct http_conn *conn);
-/* Gives the read buffer back when nothing, or little, is in it. */
+/* Holds no more memory than what waits in the buffers. */
 void http_conn_park_input(struct http_conn *conn);
 /* Each returns true when it got something done. */
 bool http_conn_parse(struct http_conn *conn);

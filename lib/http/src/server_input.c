@@ -2,69 +2,23 @@
 // The receiving side of a connection: reading into a borrowed buffer, heads, unwanted bodies.
 #include "server.h"
 
-enum {
-    PARK_COPY_MAX = 1024, /* leftovers up to here move into a buffer of their own size */
-};
-
-/* ---- the read buffer: one spare a server goes round, so that idle connections hold none ---- */
-
-static void lend_buffer(struct http_conn *conn)
-{
-    struct osb_buf *spare = &conn->server->spare_in;
-    if (conn->in.base || !spare->base)
-        return;
-    conn->in = *spare;
-    *spare = (struct osb_buf){0};
-    osb_buf_clear(&conn->in);
-}
-
-static void give_back(struct osb_http_server *server, struct osb_buf *buf)
-{
-    if (server->spare_in.base) {
-        osb_buf_done(buf);
-        return;
-    }
-    server->spare_in = *buf;
-    *buf = (struct osb_buf){0};
-}
-
 void http_conn_park_input(struct http_conn *conn)
 {
     if (conn->out.buf.base && conn->out.buf.len == 0 && !conn->x)
         osb_buf_done(&conn->out.buf);
-    if (!conn->in.base)
-        return;
-    if (conn->in.len == 0) {
-        give_back(conn->server, &conn->in);
-    } else if (conn->in.len <= PARK_COPY_MAX && conn->in.cap > 4 * PARK_COPY_MAX) {
-        struct osb_buf large = conn->in;
-        conn->in = (struct osb_buf){0};
-        osb_buf_append_slice(&conn->in, osb_buf_slice(&large));
-        give_back(conn->server, &large);
-    }
+    http_input_park(&conn->in, &conn->server->spare_in);
 }
 
 void http_conn_read(struct http_conn *conn)
 {
-    lend_buffer(conn);
-    char *room = osb_buf_reserve(&conn->in, HTTP_READ_SIZE);
-    if (!room) {
-        conn->is_broken = true;
-        return;
-    }
-    ssize_t n = osb_stream_read(conn->stream, room, HTTP_READ_SIZE);
+    bool is_new_head = conn->state == HTTP_CONN_HEAD && conn->in.len == 0;
+    ssize_t n = http_input_read(&conn->in, &conn->server->spare_in, conn->stream);
     if (n == -EAGAIN)
         return;
-    if (n < 0) {
-        conn->is_broken = true;
-        return;
-    }
-    if (n == 0)
-        conn->is_eof = true;
-    bool is_new_head = conn->state == HTTP_CONN_HEAD && conn->in.len == 0;
+    conn->is_eof = n == 0;
+    conn->is_broken |= n < 0;
     if (is_new_head || conn->state == HTTP_CONN_EXCHANGE)
         conn->read_since_ns = osb_loop_now_ns(conn->server->loop);
-    osb_buf_commit(&conn->in, (size_t)n);
 }
 
 /* ---- heads ---- */
