@@ -10,7 +10,7 @@ from datetime import timedelta
 
 from opensandbox.sync import SandboxSync
 
-IMAGE = sys.argv[1] if len(sys.argv) > 1 else "opensandbox/base:latest"
+IMAGE = sys.argv[1] if len(sys.argv) > 1 else "localhost/opensandbox/base:1"
 
 
 def timed(title, call):

@@ -8,7 +8,7 @@ readonly OSB_BIN=$OSB_ROOT/build/$OSB_PRESET/bin
 export OSB_BIN
 export OPENSANDBOX_STATE=$OSB_TEST_TMP/state
 # What the suites start sandboxes from.
-export OSB_IMAGE=opensandbox/base:latest
+export OSB_IMAGE=localhost/opensandbox/base:1
 
 osb() {
     "$OSB_BIN/opensandbox" "$@"
