@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "json_node.h"
 
+#include <osb/alloc.h>
 #include <string.h>
 
 static bool is_array(const struct osb_json *value)
@@ -44,4 +45,19 @@ void osb_json_remove_at(struct osb_json *array, size_t index)
 {
     osb_assert(is_array(array) && index < osb_json_count(array));
     json_object_array_del_idx(json_node_unwrap(array), index, 1);
+}
+
+void osb_json_permute(struct osb_json *array, const size_t *order)
+{
+    size_t count = osb_json_count(array);
+    if (count == 0)
+        return;
+    osb_assert(is_array(array));
+    void **items = json_object_get_array(json_node_unwrap(array))->array;
+    _cleanup_free_ void **old = osb_calloc(count, sizeof(*old));
+    memcpy(old, items, count * sizeof(*old));
+    for (size_t i = 0; i < count; i++) {
+        osb_assert(order[i] < count);
+        items[i] = old[order[i]];
+    }
 }

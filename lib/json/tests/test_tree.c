@@ -135,6 +135,14 @@ static void test_arrays_grow_and_shrink_anywhere(void **state)
     assert_int_equal(osb_json_count(array), 4);
 }
 
+static void test_items_are_permuted(void **state)
+{
+    (void)state;
+    _cleanup_json_ struct osb_json *array = parse("[\"a\",null,{}]");
+    osb_json_permute(array, (const size_t[]){2, 0, 1});
+    expect_text(array, "[{},\"a\",null]");
+}
+
 static void test_members_come_in_the_order_of_the_text(void **state)
 {
     (void)state;
@@ -196,6 +204,7 @@ int main(void)
         cmocka_unit_test(test_null_and_absent_are_two_things),
         cmocka_unit_test(test_members_are_set_replaced_and_deleted),
         cmocka_unit_test(test_arrays_grow_and_shrink_anywhere),
+        cmocka_unit_test(test_items_are_permuted),
         cmocka_unit_test(test_members_come_in_the_order_of_the_text),
         cmocka_unit_test(test_equality_is_deep_and_typed),
         cmocka_unit_test(test_scalars_fall_back_on_any_other_type),

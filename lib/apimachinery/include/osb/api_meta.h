@@ -29,7 +29,7 @@ const char *osb_api_controller_uid(const struct osb_json *object);
 struct osb_json *osb_api_owner_reference(const struct osb_json *owner, bool is_controller,
                                          bool is_blocking);
 
-/* Validation; false with a reason in ERR (may be NULL). */
+/* Names and keys. */
 bool osb_api_is_dns_label(struct osb_slice s);      /* RFC 1123 label, 63 */
 bool osb_api_is_dns_subdomain(struct osb_slice s);  /* RFC 1123 subdomain, 253 */
 bool osb_api_is_label_value(struct osb_slice s);    /* 63, empty allowed */

@@ -11,9 +11,13 @@
 #include <osb/err.h>
 #include <osb/json_tree.h>
 
+enum { OSB_STRATEGIC_MAX_ITEMS = 4096 }; /* of a list that merges by key */
+
 /*
- * The merge schema of a value: KIND is "Pod", "PodTemplateSpec", "Secret", "TaskTemplateSpec", …;
- * unknown kinds merge maps and replace lists.
+ * Applies PATCH to *TARGET, both objects. On failure *TARGET is unchanged: -OSB_E_INVALID for a
+ * patch that breaks the rules (an item without its merge key, an unknown directive), or
+ * -OSB_E_TOO_LARGE. The merge schema of a value: KIND is "Pod", "PodTemplateSpec", "Secret",
+ * "TaskTemplateSpec", …; unknown kinds merge maps and replace lists.
  */
 int osb_strategic_merge(struct osb_json **target, const struct osb_json *patch, const char *kind,
                         struct osb_err *err);

@@ -65,6 +65,8 @@ void osb_json_append(struct osb_json *array, struct osb_json *value);     /* tak
 void osb_json_insert(struct osb_json *array, size_t index, struct osb_json *value);
 void osb_json_replace_at(struct osb_json *array, size_t index, struct osb_json *value);
 void osb_json_remove_at(struct osb_json *array, size_t index);
+/* Puts the item at ORDER[i] to place i; ORDER names each index of the array once. */
+void osb_json_permute(struct osb_json *array, const size_t *order);
 
 /* True for a number that is a 64-bit integer; false for a double and any other type. */
 bool osb_json_is_i64(const struct osb_json *value);
