@@ -38,3 +38,10 @@ build() {
     cmake --preset "$preset" >&2 &&
         cmake --build --preset "$preset" ${1:+--target "$@"} >&2
 }
+
+# Turns the lines of ctest into case lines.
+ctest_cases() {
+    sed -nE 's/^ *[0-9]+\/[0-9]+ Test +#[0-9]+: ([^ ]+) \.* +Passed .*/ok \1/p
+        s/^ *[0-9]+\/[0-9]+ Test +#[0-9]+: ([^ ]+) \.*\*+Skipped.*/skip \1 # it says so itself/p
+        s/^ *[0-9]+\/[0-9]+ Test +#[0-9]+: ([^ ]+) \.*[^*]*\*+(Failed|Exception[^0-9]*|Timeout|Not Run).*/not ok \1 # \2/p'
+}
