@@ -25,6 +25,7 @@ struct grpc_peer {
     grpc_server *server;
     pthread_t thread;
     bool is_running;
+    bool is_ending; /* of the serving thread */
 };
 
 /* A batch of a call, or (call NULL) the end of the server. */
@@ -70,6 +71,9 @@ static void call_unref(struct peer_call *call)
 
 static void start(struct peer_call *call, struct peer_tag *tag, const grpc_op *ops, size_t count)
 {
+    /* What arrives behind the server's end is only let go of: the queue takes nothing new. */
+    if (call->peer->is_ending)
+        return;
     call->in_flight++;
     osb_assert(grpc_call_start_batch(call->call, ops, count, tag, NULL) == GRPC_CALL_OK);
 }
@@ -208,10 +212,12 @@ static void *serve(void *arg)
 
         if (event.type == GRPC_QUEUE_SHUTDOWN)
             return NULL;
-        if (tag)
+        if (tag) {
             tag->fn(tag->call, event.success);
-        else
+        } else {
+            peer->is_ending = true;
             grpc_completion_queue_shutdown(peer->cq);
+        }
     }
 }
 
@@ -228,6 +234,7 @@ void grpc_peer_start(struct grpc_peer *peer)
     grpc_channel_args list = {.num_args = sizeof(args) / sizeof(*args), .args = args};
     grpc_server_credentials *plain = grpc_insecure_server_credentials_create();
 
+    peer->is_ending = false;
     peer->cq = grpc_completion_queue_create_for_next(NULL);
     peer->server = grpc_server_create(&list, NULL);
     grpc_server_register_completion_queue(peer->server, peer->cq, NULL);
