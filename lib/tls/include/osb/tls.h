@@ -38,5 +38,7 @@ int osb_tls_client_wrap(struct osb_tls_context *context, struct osb_stream *inne
  * without one; valid after the first successful read.
  */
 char *osb_tls_peer_name(const struct osb_stream *stream);
+/* Its organisation, likewise; NULL when it has none. */
+char *osb_tls_peer_organization(const struct osb_stream *stream);
 
 #endif
