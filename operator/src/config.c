@@ -69,13 +69,6 @@ static const struct key keys[] = {
     {"kubernetes", "endpoint_wait_seconds", SECONDS, FIELD(kubernetes.endpoint_wait_ms), 0, 3600},
     {"kubernetes", "request_fraction_of_limits", FRACTION, FIELD(kubernetes.request_fraction), 0,
      1},
-    {"kubernetes",
-     "execd_injection",
-     WORD,
-     FIELD(kubernetes.uses_init_container),
-     0,
-     0,
-     {"mount", "init"}},
     {"kubernetes", "workload_provider", WORD, 0, 0, 0, {"batchsandbox", NULL}},
     {"kubernetes", "service_account", IGNORED},
     {"kubernetes", "informer_enabled", IGNORED},
@@ -273,14 +266,6 @@ static int read_section(struct osb_slice section, const struct osb_json *members
     return 0;
 }
 
-static int check(const struct config *config, struct osb_err *err)
-{
-    if (config->kubernetes.uses_init_container && !config->runtime.execd_image)
-        return osb_fail(err, -OSB_E_INVALID,
-                        "runtime.execd_image is needed with kubernetes.execd_injection = \"init\"");
-    return 0;
-}
-
 int config_read(const struct osb_json *tree, struct config *config, struct osb_err *err)
 {
     void *cursor = NULL;
@@ -296,7 +281,7 @@ int config_read(const struct osb_json *tree, struct config *config, struct osb_e
         if (r < 0)
             return r;
     }
-    return check(config, err);
+    return 0;
 }
 
 static int parse_file(const char *path, struct osb_json **ret, struct osb_err *err)

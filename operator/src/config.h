@@ -45,15 +45,10 @@ struct config_kubernetes {
      * this, where the caller gave no requests of its own; 0 to 1, default 0.1.
      */
     double request_fraction;
-    /*
-     * kubernetes.execd_injection (ours): "mount" (embedded engine and shim; default) or "init"
-     * (an init container copies execd, for clusters that have neither).
-     */
-    bool uses_init_container;
 };
 
 struct config_runtime {
-    char *execd_image;       /* runtime.execd_image; needed for execd_injection = "init" */
+    char *execd_image;       /* runtime.execd_image; NULL when absent */
     bool runs_execd_as_init; /* runtime.execd_run_as_init */
 };
 

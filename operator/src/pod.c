@@ -72,11 +72,20 @@ static int parse_index(const char *text)
     return (int)value;
 }
 
+/*
+ * The name that we give decides, "<owner>-<index>"; the label, which anybody can change, only for
+ * pods that somebody else named.
+ */
 static int index_of(const struct pod *pod, const struct pairs *labels)
 {
-    int index = parse_index(pairs_get(labels, LABEL_POD_INDEX));
-    const char *dash = strrchr(pod->object.name, '-');
-    return index >= 0 || !dash ? index : parse_index(dash + 1);
+    size_t len = pod->owner_name ? strlen(pod->owner_name) : 0;
+    const char *name = pod->object.name;
+    if (len > 0 && strncmp(name, pod->owner_name, len) == 0 && name[len] == '-') {
+        int index = parse_index(name + len + 1);
+        if (index >= 0)
+            return index;
+    }
+    return parse_index(pairs_get(labels, LABEL_POD_INDEX));
 }
 
 static void read_owners(struct osb_json_reader *r, struct pod *pod)

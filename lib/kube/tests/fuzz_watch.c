@@ -33,7 +33,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct osb_slice input = osb_slice(data, size);
     if (reflector_core_page(&run.core, run.store, input, 0, NULL)->what == REFLECTOR_DO_WAIT) {
         reflector_core_waited(&run.core, 0);
-        reflector_core_page(&run.core, run.store, OSB_SLICE(list), 0, NULL);
+        reflector_core_page(&run.core, run.store, osb_slice_str(list), 0, NULL);
     }
     if (run.core.state == REFLECTOR_WATCHING)
         watch_lines_feed(&lines, input, on_line, &run);
