@@ -116,7 +116,8 @@ static void test_an_event_that_aged_out_on_the_server_begins_anew(void **state)
     script_answer(script_last(f->script, 2), 404, "{}");
     osb_loop_sim_settle(f->loop);
     assert_string_equal(script_last(f->script, 3)->method, "POST");
-    script_answer(script_last(f->script, 3), 409, "{\"reason\":\"AlreadyExists\"}");
+    script_answer(script_last(f->script, 3), 409,
+                  "{\"kind\":\"Status\",\"reason\":\"AlreadyExists\"}");
     assert_int_equal(osb_kube_events_lost(f->events), 0);
 }
 
