@@ -12,7 +12,7 @@ const char *file_date_format(time_t time, char buffer[static FILE_DATE_MAX])
     struct tm tm;
 
     gmtime_r(&time, &tm);
-    snprintf(buffer, FILE_DATE_MAX, "%s, %02u %s %04u %02u:%02u:%02u GMT",
+    snprintf(buffer, FILE_DATE_MAX, "%.3s, %02u %.3s %04u %02u:%02u:%02u GMT",
              days[(unsigned)tm.tm_wday % 7], (unsigned)tm.tm_mday % 100,
              months[(unsigned)tm.tm_mon % 12], (unsigned)(tm.tm_year + 1900) % 10000,
              (unsigned)tm.tm_hour % 100, (unsigned)tm.tm_min % 100, (unsigned)tm.tm_sec % 100);

@@ -12,8 +12,9 @@ const char *http_date_format(char buffer[static HTTP_DATE_MAX], time_t seconds)
     if (!gmtime_r(&seconds, &tm))
         tm = (struct tm){.tm_mday = 1, .tm_year = 70, .tm_wday = 4};
     /* The remainders only tell the compiler that the text fits. */
-    snprintf(buffer, HTTP_DATE_MAX, "%s, %02d %s %04d %02d:%02d:%02d GMT", days[tm.tm_wday % 7],
-             tm.tm_mday % 100, months[tm.tm_mon % 12], (tm.tm_year + 1900) % 10000,
-             tm.tm_hour % 100, tm.tm_min % 100, tm.tm_sec % 100);
+    snprintf(buffer, HTTP_DATE_MAX, "%.3s, %02u %.3s %04u %02u:%02u:%02u GMT",
+             days[(unsigned)tm.tm_wday % 7], (unsigned)tm.tm_mday % 100,
+             months[(unsigned)tm.tm_mon % 12], (unsigned)(tm.tm_year + 1900) % 10000,
+             (unsigned)tm.tm_hour % 100, (unsigned)tm.tm_min % 100, (unsigned)tm.tm_sec % 100);
     return buffer;
 }
