@@ -11,7 +11,7 @@
 #include <osb/err.h>
 #include <osb/json_tree.h>
 
-enum { OSB_STRATEGIC_MAX_ITEMS = 4096 }; /* of a list that merges by key */
+enum { OSB_STRATEGIC_MAX_ITEMS = 2048 }; /* of a list that merges by key */
 
 /*
  * Applies PATCH to *TARGET, both objects. On failure *TARGET is unchanged: -OSB_E_INVALID for a
