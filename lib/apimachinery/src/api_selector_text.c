@@ -266,6 +266,8 @@ static int parse_term(struct osb_selector *s, struct osb_slice term, struct osb_
         key_len--;
     else if (value_at < term.len && term.data[value_at] == '=')
         value_at++;
+    if (key_len == 0)
+        return osb_fail(err, -OSB_E_INVALID, "invalid selector: a term without a field");
     int r = unescape(osb_slice_from(term, value_at), &value, err);
     if (r < 0)
         return r;

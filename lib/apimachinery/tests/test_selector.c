@@ -141,7 +141,8 @@ static void test_field_selectors_match_by_path(void **state)
 
 static void test_bad_field_selectors_are_refused(void **state)
 {
-    static const char *const BAD[] = {"a", "=b", "a in (b)", "a=b=c", "a=b\\x", "a=b\\", "!a"};
+    static const char *const BAD[] = {"a",      "=b",    "a in (b)", "a=b=c",
+                                      "a=b\\x", "a=b\\", "!a",       "!=b"};
     (void)state;
     for (size_t i = 0; i < sizeof(BAD) / sizeof(BAD[0]); i++) {
         struct osb_selector *s = NULL;
