@@ -13,6 +13,7 @@ void osb_sha256(struct osb_slice data, uint8_t ret[static OSB_SHA256_LEN]);
 void osb_hmac_sha256(struct osb_slice key, struct osb_slice data,
                      uint8_t ret[static OSB_SHA256_LEN]);
 
+/* Owned by the caller until osb_sha256_final(). Any thread, one at a time. */
 struct osb_sha256_stream;
 struct osb_sha256_stream *osb_sha256_new(void);
 void osb_sha256_update(struct osb_sha256_stream *stream, struct osb_slice data);
