@@ -36,6 +36,7 @@ static int run_shell(struct osb_spawn *spawn, const char *script, char *text, si
     text[len] = '\0';
     close(fds[0]);
     assert_int_equal(waitpid(pid, &status, 0), pid);
+    spawn->argv = NULL;
     return status;
 }
 

@@ -15,15 +15,17 @@ static int exchange(struct nlmsghdr *nlh, char *answer, size_t size)
     if (!socket)
         return -errno;
     int r = 0;
-    if (mnl_socket_bind(socket, 0, MNL_SOCKET_AUTOPID) < 0 ||
-        mnl_socket_sendto(socket, nlh, nlh->nlmsg_len) < 0 ||
-        mnl_socket_recvfrom(socket, answer, size) < 0)
+    ssize_t received = -1;
+    if (mnl_socket_bind(socket, 0, MNL_SOCKET_AUTOPID) >= 0 &&
+        mnl_socket_sendto(socket, nlh, nlh->nlmsg_len) >= 0)
+        received = mnl_socket_recvfrom(socket, answer, size);
+    if (received < 0)
         r = -errno;
     mnl_socket_close(socket);
     if (r < 0)
         return r;
     const struct nlmsghdr *head = (struct nlmsghdr *)answer;
-    if (head->nlmsg_type != NLMSG_ERROR)
+    if ((size_t)received < NLMSG_LENGTH(sizeof(struct nlmsgerr)) || head->nlmsg_type != NLMSG_ERROR)
         return -EPROTO;
     return ((const struct nlmsgerr *)mnl_nlmsg_get_payload(head))->error;
 }
@@ -37,7 +39,7 @@ int bridge_link_remove(const char *bridge, struct osb_err *err)
     nlh->nlmsg_seq = (uint32_t)time(NULL);
     (void)mnl_nlmsg_put_extra_header(nlh, sizeof(struct ifinfomsg));
     mnl_attr_put_strz(nlh, IFLA_IFNAME, bridge);
-    char answer[ANSWER_BYTES];
+    char answer[ANSWER_BYTES] = {0};
     int r = exchange(nlh, answer, sizeof(answer));
     if (r < 0 && r != -ENODEV)
         return osb_fail(err, r, "remove link %s: %s", bridge, strerror(-r));
