@@ -123,7 +123,7 @@ static bool decode_segment(struct osb_http_exchange *x, struct osb_slice raw,
 {
     if (osb_slice_find(raw, '%') < 0) {
         *ret_decoded = raw;
-        return true;
+        return osb_slice_find(raw, '\0') < 0;
     }
     _cleanup_buf_ struct osb_buf buf = {0};
     if (osb_percent_decode(&buf, raw, false) < 0 || buf.err < 0)
