@@ -58,8 +58,8 @@ enum byte_range_result byte_range_parse(struct osb_slice value, int64_t size,
 {
     struct osb_slice unit = OSB_SLICE("bytes=");
     enum byte_range_result result = RANGE_MALFORMED;
+    struct byte_range found;
     struct osb_slice spec;
-    bool is_found = false;
 
     if (!osb_slice_ieq(osb_slice_first(value, unit.len), unit))
         return RANGE_MALFORMED;
@@ -72,10 +72,13 @@ enum byte_range_result byte_range_parse(struct osb_slice value, int64_t size,
         enum byte_range_result r = parse_one(spec, (uint64_t)size, &one);
         if (r == RANGE_MALFORMED)
             return r;
-        if (r == RANGE_OK && !is_found)
-            *ret = one;
-        is_found = is_found || r == RANGE_OK;
-        result = is_found ? RANGE_OK : RANGE_UNSATISFIABLE;
+        if (result == RANGE_OK)
+            continue;
+        result = r;
+        if (r == RANGE_OK)
+            found = one;
     }
+    if (result == RANGE_OK)
+        *ret = found;
     return result;
 }

@@ -60,13 +60,15 @@ static void put(struct line_picker *picker, struct osb_slice text, struct osb_bu
     if (!is_picked(picker) || text.len == 0)
         return;
     open_line(picker, out);
-    for (; picker->pending_crs > 0; picker->pending_crs--)
-        osb_buf_append_char(out, '\r');
-    while (text.len > 0 && text.data[text.len - 1] == '\r') {
-        text.len--;
-        picker->pending_crs++;
+    size_t crs = 0;
+    while (crs < text.len && text.data[text.len - crs - 1] == '\r')
+        crs++;
+    if (crs < text.len) { /* earlier CRs are no part of a line end after all */
+        for (; picker->pending_crs > 0; picker->pending_crs--)
+            osb_buf_append_char(out, '\r');
     }
-    osb_buf_append_slice(out, text);
+    osb_buf_append_slice(out, osb_slice_first(text, text.len - crs));
+    picker->pending_crs += crs;
 }
 
 void line_picker_feed(struct line_picker *picker, struct osb_slice data, struct osb_buf *out)
