@@ -167,16 +167,12 @@ const char *verb_name(enum verb verb)
     return names[verb];
 }
 
-int delete_options_parse(struct osb_slice body, struct osb_arena *arena,
-                         struct delete_options *options, bool *ret_dry_run, struct refusal *refusal)
+int delete_options_read(const struct osb_json *tree, struct osb_arena *arena,
+                        struct delete_options *options, bool *ret_dry_run, struct refusal *refusal)
 {
-    if (!osb_slice_trim(body).len)
+    int r;
+    if (!tree)
         return 0;
-    struct osb_err err = {0};
-    _cleanup_json_ struct osb_json *tree = NULL;
-    int r = osb_json_parse(body, &tree, &err);
-    if (r < 0)
-        return refuse_bad_request(refusal, "DeleteOptions: %s", err.message);
     if (osb_json_type(tree) != OSB_JSON_OBJECT)
         return refuse_bad_request(refusal, "DeleteOptions must be an object");
     const struct osb_json *grace = osb_json_get(tree, "gracePeriodSeconds");

@@ -87,10 +87,9 @@ void request_done(struct request *request);
 /* "get", "list", …, as authorisation rules say it. */
 const char *verb_name(enum verb verb);
 
-/* Reads a DeleteOptions body into OPTIONS; an empty body is none. */
-int delete_options_parse(struct osb_slice body, struct osb_arena *arena,
-                         struct delete_options *options, bool *ret_dry_run,
-                         struct refusal *refusal);
+/* Reads a DeleteOptions body into OPTIONS; TREE NULL is none. */
+int delete_options_read(const struct osb_json *tree, struct osb_arena *arena,
+                        struct delete_options *options, bool *ret_dry_run, struct refusal *refusal);
 
 /* In request_query.c: reads the options; NAME is decoded into ARENA. */
 int request_query_parse(struct osb_slice query, struct osb_arena *arena, struct request *request,

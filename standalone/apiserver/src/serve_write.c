@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Bodies in, writes through the group commit, answers out. */
+#include "protobuf.h"
 #include "server.h"
 
 #include <osb/api_status.h>
@@ -28,17 +29,23 @@ static int decode_error(struct call *call, const struct osb_err *err)
     return refuse_bad_request(&call->refusal, "the body cannot be read: %s", err->message);
 }
 
-/* JSON, or YAML where it says so. */
+#define MEDIA_PROTOBUF "application/vnd.kubernetes.protobuf"
+
+/* JSON, or YAML or protobuf where it says so. */
 static int parse_body(struct call *call, struct osb_slice body, struct osb_slice type)
 {
     struct osb_err err = {0};
     int r;
     if (is_media(type, "application/yaml"))
         r = osb_yaml_parse(body, &call->body, &err);
+    else if (is_media(type, MEDIA_PROTOBUF))
+        r = protobuf_decode(body, &call->body, &err);
     else if (!type.len || is_media(type, "application/json"))
         r = osb_json_parse(body, &call->body, &err);
     else
-        return refuse_media(call, "application/json, application/yaml");
+        return refuse_media(call, "application/json, application/yaml, " MEDIA_PROTOBUF);
+    if (r == -OSB_E_UNSUPPORTED)
+        return refuse(&call->refusal, 415, "UnsupportedMediaType", "%s", err.message);
     return r < 0 ? decode_error(call, &err) : 0;
 }
 
@@ -65,6 +72,15 @@ static int parse_patch(struct call *call, struct osb_slice body, struct osb_slic
     return osb_json_parse(body, &call->body, &err) < 0 ? decode_error(call, &err) : 0;
 }
 
+static int parse_delete_options(struct call *call, struct osb_slice body, struct osb_slice type)
+{
+    int r = osb_slice_trim(body).len ? parse_body(call, body, type) : 0;
+    call->deletion = call->request.deletion;
+    return r < 0 ? r
+                 : delete_options_read(call->body, &call->arena, &call->deletion,
+                                       &call->request.is_dry_run, &call->refusal);
+}
+
 static int read_body(struct call *call, struct osb_slice body)
 {
     struct osb_slice type = OSB_SLICE_NULL;
@@ -72,9 +88,7 @@ static int read_body(struct call *call, struct osb_slice body)
     switch (call->request.verb) {
     case VERB_DELETE:
     case VERB_DELETE_COLLECTION:
-        call->deletion = call->request.deletion;
-        return delete_options_parse(body, &call->arena, &call->deletion, &call->request.is_dry_run,
-                                    &call->refusal);
+        return parse_delete_options(call, body, type);
     case VERB_PATCH:
         return parse_patch(call, body, type);
     default:
