@@ -106,16 +106,6 @@ static char *image_name(const struct check *check, const char *name)
     return osb_asprintf("%s/%s:1", check->registry, name);
 }
 
-static int pull(struct check *check, const char *image, struct osb_err *err)
-{
-    Runtime__V1__PullImageRequest request = RUNTIME__V1__PULL_IMAGE_REQUEST__INIT;
-    Runtime__V1__ImageSpec spec = RUNTIME__V1__IMAGE_SPEC__INIT;
-
-    spec.image = (char *)image;
-    request.image = &spec;
-    return cri_sync_call(&check->sync, OSB_CRI_PULL_IMAGE, &request.base, NULL, err);
-}
-
 /* 1 when it is there, 0 when not. */
 static int has_image(struct check *check, const char *image, struct osb_err *err)
 {
@@ -148,15 +138,15 @@ static void check_images(struct check *check)
     for (size_t i = 0; i < 3 && r >= 0; i++) {
         _cleanup_free_ char *image = image_name(check, names[i]);
 
-        r = pull(check, image, &err);
+        r = cri_sync_pull(&check->sync, image, &err);
     }
     say_r(check, r, &err, "images are pulled from a registry");
     r = has_image(check, base, &err);
     say(check, r == 1, "a pulled image is there", r < 0 ? err.message : "it is not");
-    r = pull(check, missing, &err);
+    r = cri_sync_pull(&check->sync, missing, &err);
     say(check, r == -OSB_E_NOT_FOUND, "a missing image is not found",
         r < 0 ? err.message : "it is");
-    r = pull(check, wrong, &err);
+    r = cri_sync_pull(&check->sync, wrong, &err);
     say(check, r < 0 && strstr(err.message, "platform"),
         "an image for another architecture is refused and the text names the platform",
         r < 0 ? err.message : "pulled");

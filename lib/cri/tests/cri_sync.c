@@ -113,6 +113,16 @@ int cri_sync_wait_ready(struct cri_sync *sync, uint64_t timeout_ms, struct osb_e
     return r < 0 ? r : osb_fail(err, -OSB_E_TIMEOUT, "the runtime or its network is not ready");
 }
 
+int cri_sync_pull(struct cri_sync *sync, const char *image, struct osb_err *err)
+{
+    Runtime__V1__PullImageRequest request = RUNTIME__V1__PULL_IMAGE_REQUEST__INIT;
+    Runtime__V1__ImageSpec spec = RUNTIME__V1__IMAGE_SPEC__INIT;
+
+    spec.image = (char *)image;
+    request.image = &spec;
+    return cri_sync_call(sync, OSB_CRI_PULL_IMAGE, &request.base, NULL, err);
+}
+
 /* The sandbox's configuration is asked for at both calls; everything in it is borrowed. */
 struct sandbox_config {
     Runtime__V1__PodSandboxMetadata metadata;

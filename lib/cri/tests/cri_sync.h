@@ -22,6 +22,8 @@ int cri_sync_call(struct cri_sync *sync, enum osb_cri_method method,
 /* Until the runtime and its network say that they are ready; at most TIMEOUT_MS. */
 int cri_sync_wait_ready(struct cri_sync *sync, uint64_t timeout_ms, struct osb_err *err);
 
+int cri_sync_pull(struct cri_sync *sync, const char *image, struct osb_err *err);
+
 /* ---- a pod of one container ---- */
 
 struct cri_sync_pod {
