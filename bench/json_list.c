@@ -229,7 +229,8 @@ static double measure(size_t (*decode)(struct osb_slice), struct osb_slice text,
             times[i] = end - start;
     }
     qsort(times, (size_t)rounds, sizeof(times[0]), compare_times);
-    return (double)text.len * 1000.0 / (double)times[rounds / 2];
+    uint64_t median = times[rounds / 2];
+    return (double)text.len * 1000.0 / (double)median;
 }
 
 int main(int argc, char **argv)

@@ -87,10 +87,9 @@ enum osb_json_type osb_json_peek(struct osb_json_reader *r)
         return OSB_JSON_BOOL;
     case 'n':
         return OSB_JSON_NULL;
-    case '-':
-    case '0' ... '9':
-        return OSB_JSON_NUMBER;
     default:
+        if (json_scan_starts_number(*r->p))
+            return OSB_JSON_NUMBER;
         osb_json_reader_fail(r, -OSB_E_SYNTAX, "not a value");
         return OSB_JSON_NONE;
     }
@@ -264,7 +263,7 @@ static bool number(struct osb_json_reader *r, struct osb_slice *ret, bool *ret_i
     char c = due(r);
     if (!c)
         return false;
-    if (c != '-' && (c < '0' || c > '9')) {
+    if (!json_scan_starts_number(c)) {
         wrong_type(r, "not a number");
         return false;
     }

@@ -279,10 +279,9 @@ const char *json_scan_value(struct json_scan *s, const char *p, int depth)
         return json_scan_literal(s, p, OSB_SLICE("false"));
     case 'n':
         return json_scan_literal(s, p, OSB_SLICE("null"));
-    case '-':
-    case '0' ... '9':
-        return json_scan_number(s, p, &ignored);
     default:
+        if (json_scan_starts_number(*p))
+            return json_scan_number(s, p, &ignored);
         return fail_at(s, p, "not a value");
     }
 }

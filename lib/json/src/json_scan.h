@@ -26,6 +26,11 @@ static inline const char *json_scan_blanks(const char *p, const char *end)
     return p;
 }
 
+static inline bool json_scan_starts_number(char c)
+{
+    return c == '-' || (c >= '0' && c <= '9');
+}
+
 /* P is behind the opening quote. *RET_HAS_ESCAPES tells whether the text must be decoded. */
 const char *json_scan_string(struct json_scan *s, const char *p, bool *ret_has_escapes);
 /* *RET_IS_INTEGER: neither fraction nor exponent. */

@@ -2,8 +2,9 @@
 /*
  * A strict pull reader for JSON (RFC 8259) over bytes in memory, for lists, watches and streams:
  * no tree, no heap. The caller walks and skips; strings come as slices into the input, or through
- * a buffer when they hold escapes. It validates UTF-8, numbers, depth and duplicate-free syntax as
- * it goes, and the first error sticks: every later call fails, the caller checks once.
+ * a buffer when they hold escapes. It validates syntax, UTF-8, surrogate pairs and depth as it
+ * goes, also in what is skipped; duplicate keys are the caller's to judge (trees refuse them). The
+ * first error sticks: every later call fails, the caller checks once.
  *
  *     struct osb_json_reader r;
  *     osb_json_reader_init(&r, input);
@@ -55,10 +56,9 @@ enum osb_json_type osb_json_peek(struct osb_json_reader *r);
 
 /* Objects: enter, then next_key until false; each key's value must be read or skipped. */
 void osb_json_enter_object(struct osb_json_reader *r);
-/* KEY is raw when it has no escapes; keys with escapes are decoded into SCRATCH of the reader's
- * arena given to osb_json_next_key_arena(); here such a key is returned undecoded. */
+/* The key as it stands in the input: one with escapes comes undecoded, and so is no known key. */
 bool osb_json_next_key(struct osb_json_reader *r, struct osb_slice *ret_key);
-/* Like it, but decodes escapes into ARENA. */
+/* The key decoded; into ARENA when it has escapes. */
 bool osb_json_next_key_arena(struct osb_json_reader *r, struct osb_arena *arena,
                              struct osb_slice *ret_key);
 /* Arrays: enter, then next_item until false; each item must be read or skipped. */
