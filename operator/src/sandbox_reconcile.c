@@ -81,14 +81,6 @@ static void create_missing(const struct reconcile_input *in, const struct sandbo
             create_pod(plan, in->bs, i);
 }
 
-static bool is_any_missing(const struct sandbox_view *view)
-{
-    for (size_t i = 0; i < view->slot_count; i++)
-        if (!view->slots[i].pod)
-            return true;
-    return false;
-}
-
 /* Pods of an object that had this name before: they hold names that are needed. */
 static void delete_strangers(const struct reconcile_input *in, struct plan *plan)
 {
@@ -115,7 +107,7 @@ static void scale(const struct reconcile_input *in, const struct sandbox_view *v
     bool may_make = in->may_scale && !view->spec_reason;
     if (has_live_strangers(in))
         plan_add(plan, ACTION_CONFIRM_OWNER);
-    if (may_make && in->bs->has_execd && is_any_missing(view))
+    if (may_make && in->bs->has_execd && view->missing > 0)
         plan_add(plan, ACTION_ENSURE_TOKENS);
     delete_strangers(in, plan);
     if (!may_make)

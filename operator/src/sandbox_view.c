@@ -50,9 +50,12 @@ static void count(const struct reconcile_input *in, struct sandbox_view *view)
     for (size_t i = 0; i < in->pod_count; i++)
         if (in->pods[i]->node_name || in->pods[i]->address)
             view->allocated++;
-    for (size_t i = 0; i < view->slot_count; i++)
+    for (size_t i = 0; i < view->slot_count; i++) {
         if (view->slots[i].verdict.class_ == POD_READY)
             view->ready++;
+        if (!view->slots[i].pod)
+            view->missing++;
+    }
 }
 
 /* ---- what is wrong with the spec ---- */
@@ -156,7 +159,7 @@ static void add_pod_failed(const struct reconcile_input *in, const struct failur
     else if (failures->count > 0)
         add_condition(view, "PodFailed", failures->sample->verdict.reason,
                       describe_failures(failures, view, arena));
-    else if (in->create_error)
+    else if (in->create_error && view->missing > 0)
         add_condition(view, "PodFailed", in->create_reason, in->create_error);
 }
 
@@ -188,7 +191,7 @@ static enum phase decide_phase(const struct reconcile_input *in, const struct fa
         return PHASE_FAILED;
     if (view->ready == (int64_t)view->slot_count)
         return PHASE_SUCCEED;
-    return in->create_error ? PHASE_FAILED : PHASE_PENDING;
+    return in->create_error && view->missing > 0 ? PHASE_FAILED : PHASE_PENDING;
 }
 
 void sandbox_view_make(const struct reconcile_input *in, struct osb_arena *arena,

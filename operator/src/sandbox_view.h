@@ -50,6 +50,7 @@ struct sandbox_view {
     int64_t replicas;
     int64_t allocated;
     int64_t ready;
+    size_t missing;   /* slots without a pod */
     char **uids;      /* of the pod last seen in each slot; "" for none */
     int64_t replaced; /* pods lost and made again */
     enum phase phase;

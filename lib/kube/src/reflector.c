@@ -26,6 +26,9 @@ struct osb_kube_reflector {
     struct osb_defer abandon; /* ends a watch from outside its own data callback */
     int watch_r;              /* why the watch is to be ended */
     struct osb_list listeners;
+    void (*on_error)(int r, const struct osb_err *err, void *arg);
+    void *on_error_arg;
+    struct osb_err err; /* why the watch is to be ended */
 };
 
 static void take_step(struct osb_kube_reflector *r, const struct reflector_step *step);
@@ -36,6 +39,12 @@ static uint64_t now(const struct osb_kube_reflector *r)
 }
 
 /* ---- callbacks ---- */
+
+static void report(struct osb_kube_reflector *r, int result, const struct osb_err *err)
+{
+    if (result < 0 && r->on_error)
+        r->on_error(result, err, r->on_error_arg);
+}
 
 static void tell_synced(struct osb_kube_reflector *r)
 {
@@ -49,15 +58,18 @@ static void tell_synced(struct osb_kube_reflector *r)
 static void on_page(int result, struct osb_slice body, const struct osb_err *err, void *arg)
 {
     struct osb_kube_reflector *r = arg;
-    (void)err;
+    struct osb_err page_err = {0};
     r->call = NULL;
+    report(r, result, err);
     if (result < 0) {
         take_step(
             r, reflector_core_ended(&r->core, result, osb_kube_retry_after_s(r->client), now(r)));
         return;
     }
     bool was_synced = r->core.is_synced;
-    const struct reflector_step *step = reflector_core_page(&r->core, r->store, body, now(r), NULL);
+    const struct reflector_step *step =
+        reflector_core_page(&r->core, r->store, body, now(r), &page_err);
+    report(r, page_err.code, &page_err);
     take_step(r, step);
     if (!was_synced)
         tell_synced(r);
@@ -66,7 +78,7 @@ static void on_page(int result, struct osb_slice body, const struct osb_err *err
 static int on_line(struct osb_slice line, void *arg)
 {
     struct osb_kube_reflector *r = arg;
-    return reflector_core_line(&r->core, r->store, line, NULL);
+    return reflector_core_line(&r->core, r->store, line, &r->err);
 }
 
 static void on_watch_data(struct osb_slice data, void *arg)
@@ -95,8 +107,8 @@ static void on_watch_end(int result, struct osb_slice body, const struct osb_err
 {
     struct osb_kube_reflector *r = arg;
     (void)body;
-    (void)err;
     r->call = NULL;
+    report(r, result, err);
     end_watch(r, result, osb_kube_retry_after_s(r->client));
 }
 
@@ -104,6 +116,9 @@ static void on_abandon(struct osb_defer *defer)
 {
     struct osb_kube_reflector *r = defer->arg;
     osb_kube_cancel(osb_take_ptr(r->call));
+    if (r->watch_r == -OSB_E_TOO_LARGE)
+        osb_fail(&r->err, r->watch_r, "watch line of more than %d bytes", OSB_KUBE_MAX_WATCH_LINE);
+    report(r, r->watch_r, &r->err);
     end_watch(r, r->watch_r, 0);
 }
 
@@ -148,6 +163,8 @@ struct osb_kube_reflector *osb_kube_reflector_new(struct osb_loop *loop,
     osb_timer_init(&r->timer, loop, on_waited, r);
     osb_defer_init(&r->abandon, loop, on_abandon, r);
     osb_list_init(&r->listeners);
+    r->on_error = options->on_error;
+    r->on_error_arg = options->on_error_arg;
     return r;
 }
 

@@ -18,6 +18,9 @@ struct osb_kube_reflector_options {
     const char *label_selector; /* NULL: all */
     int page_size;              /* 0: 500 */
     uint64_t seed;              /* of the jitter; 0: random */
+    /* A list or watch failed with R; it is tried again. For the log; may be NULL. */
+    void (*on_error)(int r, const struct osb_err *err, void *arg);
+    void *on_error_arg;
 };
 
 struct osb_kube_reflector *osb_kube_reflector_new(struct osb_loop *loop,
