@@ -52,6 +52,16 @@ char *part_program(const char *name)
     return osb_path_join(folder, name);
 }
 
+/*
+ * What goes into sandboxes. $OPENSANDBOX_EXECD_FOLDER lets an instrumented build, whose execd would
+ * not start in an image, take the one of another build.
+ */
+static char *sandbox_program(const char *name)
+{
+    const char *folder = getenv("OPENSANDBOX_EXECD_FOLDER");
+    return folder && *folder ? osb_path_join(folder, name) : part_program(name);
+}
+
 char *part_share(const char *name)
 {
     _cleanup_free_ char *folder = own_folder();
@@ -140,8 +150,8 @@ static void node(const struct instance *instance, struct part_command *command)
     add_option(command, "--cri", cri_endpoint(instance));
     add_option(command, "--root", instance_state_path(instance, "node"));
     add_option(command, "--socket", instance_run_path(instance, "node.sock"));
-    add_option(command, "--execd", part_program("execd"));
-    add_option(command, "--bootstrap", part_program("bootstrap.sh"));
+    add_option(command, "--execd", sandbox_program("execd"));
+    add_option(command, "--bootstrap", sandbox_program("bootstrap.sh"));
     add_option(command, "--cgroup-parent", osb_strdup(instance->cgroup));
     add_option(command, "--ready-fd", osb_asprintf("%d", PART_READY_FD));
 }

@@ -136,13 +136,11 @@ static void on_signal(int signo, void *arg)
 
 static int connect_api(struct node *node, struct osb_err *err)
 {
-    struct osb_kube_config config = {0};
     struct osb_kube_transport *transport = NULL;
-    int r = osb_kube_config_load(node->options.kubeconfig, &config, err);
+    int r = osb_kube_config_load(node->options.kubeconfig, &node->config, err);
     if (r >= 0)
-        r = osb_kube_transport_new_curl(node->loop, &config, "opensandbox-node/" OSB_VERSION,
+        r = osb_kube_transport_new_curl(node->loop, &node->config, "opensandbox-node/" OSB_VERSION,
                                         &transport, err);
-    osb_kube_config_done(&config);
     if (r < 0)
         return r;
     node->kube = osb_kube_client_new(node->loop, transport);
@@ -171,6 +169,7 @@ static int run(struct node *node, struct osb_err *err)
         osb_kube_events_free(node->events);
     if (node->kube)
         osb_kube_client_free(node->kube);
+    osb_kube_config_done(&node->config);
     if (node->cri)
         osb_cri_client_free(node->cri);
     osb_loop_free(node->loop);

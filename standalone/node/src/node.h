@@ -16,6 +16,7 @@
 enum {
     NODE_RELIST_MS = 10000,                /* slow relist beside the events */
     NODE_LOG_MAX_BYTES = 10 * 1024 * 1024, /* of one container log before it is rotated */
+    NODE_RECHECK_MS = 10,                  /* of an end that CRI does not know yet */
     NODE_OBJECT_RETRY_MS = 1000,           /* status writes and deletions that failed */
 };
 
@@ -37,6 +38,7 @@ struct pod_table;
 struct node {
     struct osb_loop *loop;
     struct node_options options;
+    struct osb_kube_config config; /* read by the transport as long as it lives */
     struct osb_kube_client *kube;
     struct osb_kube_events *events;
     struct osb_cri_client *cri;

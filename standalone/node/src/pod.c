@@ -130,6 +130,21 @@ void pod_kick(struct pod *pod)
     osb_defer_post(&pod->kick);
 }
 
+static void on_recheck(struct osb_timer *timer)
+{
+    struct pod *pod = timer->arg;
+    for (size_t i = 0; i < pod->spec->container_count; i++) {
+        if (pod->state.containers[i].is_end_told)
+            pod_refresh_container(pod, i);
+    }
+}
+
+void pod_container_end_told(struct pod *pod, size_t index)
+{
+    pod->state.containers[index].is_end_told = true;
+    pod_refresh_container(pod, index);
+}
+
 static void on_deadline(struct osb_timer *timer)
 {
     struct pod *pod = timer->arg;
@@ -169,6 +184,7 @@ struct pod *pod_new(struct node *node, struct pod_spec *spec)
     osb_defer_init(&pod->report, node->loop, on_report, pod);
     osb_timer_init(&pod->report_retry, node->loop, on_report_retry, pod);
     osb_timer_init(&pod->deadline, node->loop, on_deadline, pod);
+    osb_timer_init(&pod->recheck, node->loop, on_recheck, pod);
     if (spec->deadline_s > 0)
         osb_timer_set(&pod->deadline, (uint64_t)spec->deadline_s * 1000);
     return pod;
@@ -180,6 +196,7 @@ void pod_free(struct pod *pod)
         return;
     osb_timer_stop(&pod->wake);
     osb_timer_stop(&pod->deadline);
+    osb_timer_stop(&pod->recheck);
     osb_timer_stop(&pod->report_retry);
     osb_defer_cancel(&pod->kick);
     osb_defer_cancel(&pod->report);

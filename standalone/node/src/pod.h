@@ -34,6 +34,7 @@ struct pod {
 
     /* a container or sandbox being looked at again, beside the step */
     struct refresh *refreshes;
+    struct osb_timer recheck; /* of containers whose end was told */
 
     /* status writes */
     struct osb_defer report;
@@ -56,6 +57,8 @@ void pod_set_deleting(struct pod *pod, int64_t grace_s, bool is_object_gone);
 /* Asks CRI for the state of a container (or of the sandbox), then kicks. */
 void pod_refresh_container(struct pod *pod, size_t index);
 void pod_refresh_sandbox(struct pod *pod);
+/* containerd says that a container has ended: asks CRI until it knows, too. */
+void pod_container_end_told(struct pod *pod, size_t index);
 /* The container of that id; -1 when it is none of the pod's. */
 int pod_find_container(const struct pod *pod, const char *id);
 /* An event about the pod, or about its container INDEX (>= 0). */

@@ -50,6 +50,7 @@ void container_next_run(struct container_state *container)
     free(container->id);
     container->id = NULL;
     container->phase = CONTAINER_PHASE_NONE;
+    container->is_end_told = false;
     container->started_ns = 0;
     container->restart_count++;
 }

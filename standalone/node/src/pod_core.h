@@ -46,6 +46,7 @@ struct container_state {
     int restart_count;
     int failures;      /* in a row, for the back-off */
     uint64_t retry_ns; /* loop clock: not before */
+    bool is_end_told;  /* containerd said so; CRI may learn it a moment later */
     char *waiting_reason;
     char *waiting_message;
 };

@@ -59,6 +59,7 @@ static void container_exited(struct pod *pod, size_t index, const char *id, int 
         .message = message && *message ? osb_strdup(message) : NULL,
     };
     state->phase = CONTAINER_PHASE_EXITED;
+    state->is_end_told = false;
     container_clear_waiting(state);
     if (pod->state.is_deleting ||
         !container_restarts(pod->spec, &pod->spec->containers[index], state))
@@ -143,6 +144,8 @@ static void on_container(int r, const struct ProtobufCMessage *response, const s
         pod_report(pod);
         pod_kick(pod);
     }
+    if (pod->state.containers[index].is_end_told)
+        osb_timer_set(&pod->recheck, NODE_RECHECK_MS);
 }
 
 static void on_sandbox(int r, const struct ProtobufCMessage *response, const struct osb_err *err,

@@ -162,12 +162,12 @@ static void each_pod(struct pod_table *table, void (*fn)(struct pod *pod, void *
         fn(pod, arg);
 }
 
-static void refresh_by_id(struct pod *pod, void *arg)
+static void ended_by_id(struct pod *pod, void *arg)
 {
     const char *id = arg;
     int index = pod_find_container(pod, id);
     if (index >= 0)
-        pod_refresh_container(pod, (size_t)index);
+        pod_container_end_told(pod, (size_t)index);
     else if (pod->state.sandbox_id && !strcmp(pod->state.sandbox_id, id))
         pod_refresh_sandbox(pod);
 }
@@ -177,8 +177,7 @@ static void on_cri_event(const struct osb_cri_event *event, void *arg)
     struct pod_table *table = arg;
     switch (event->type) {
     case OSB_CRI_EVENT_CONTAINER_EXITED:
-    case OSB_CRI_EVENT_CONTAINER_OOM:
-        each_pod(table, refresh_by_id, (void *)(uintptr_t)event->container_id);
+        each_pod(table, ended_by_id, (void *)(uintptr_t)event->container_id);
         break;
     case OSB_CRI_EVENT_CONNECTED:
         osb_timer_set(&table->relist, 0);
