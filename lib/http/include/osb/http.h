@@ -50,7 +50,12 @@ struct osb_http_head {
 /*
  * Parses a head at the start of INPUT. Returns the bytes it takes, 0 when more are needed, or a
  * negative code with a message: -OSB_E_SYNTAX (400), -OSB_E_TOO_LARGE (414, 431: see err's HTTP
- * status), -OSB_E_UNSUPPORTED (501 transfer coding, 505 version).
+ * status), -OSB_E_UNSUPPORTED (501 transfer coding, 505 version, 417 expectation). What is wrong
+ * with a line is told as soon as the line has ended. Each call starts over, so a caller that is
+ * fed slowly calls again only when another line has ended.
+ *
+ * A target is visible ASCII without '#', in origin, absolute ("http://a/b", whose authority must
+ * be the Host), authority (CONNECT) or asterisk form (OPTIONS).
  */
 ptrdiff_t osb_http_head_parse(struct osb_slice input, bool is_response, struct osb_http_head *head,
                               struct osb_err *err);

@@ -23,13 +23,17 @@ struct osb_http_client_options {
     uint64_t connect_timeout_ms; /* 0: 5 s */
     uint64_t idle_timeout_ms;    /* pooled connections; 0: 30 s */
     size_t max_idle_per_origin;  /* 0: 8 */
+    /* Takes INNER in every case; NULL fails the call. */
     struct osb_stream *(*wrap_tls)(struct osb_stream *inner, const char *server_name, void *arg);
     void *wrap_tls_arg; /* for https; lib/tls has a ready one */
 };
 
 int osb_http_client_new(struct osb_loop *loop, const struct osb_http_client_options *options,
                         struct osb_http_client **ret, struct osb_err *err);
-/* Cancels running calls (their end callback runs with -ECANCELED). */
+/*
+ * Cancels running calls (their end callback runs with -ECANCELED). From callbacks, only from an
+ * on_end.
+ */
 void osb_http_client_free(struct osb_http_client *client);
 
 /* Where to: exactly one of UNIX_PATH and ADDRESS. All strings are copied. */
@@ -67,11 +71,14 @@ struct osb_http_call_callbacks {
     void (*on_writable)(struct osb_http_call *call, void *arg);
 };
 
-/* Starts a call. Callbacks never run from inside this function. */
+/*
+ * Starts a call. Callbacks never run from inside this function. An idempotent call without a body
+ * that meets a pooled connection which the server has just closed is sent once more.
+ */
 int osb_http_call_start(struct osb_http_client *client, const struct osb_http_request *request,
                         const struct osb_http_call_callbacks *callbacks, void *arg,
                         struct osb_http_call **ret, struct osb_err *err);
-/* Queues a piece of a streamed request body; returns bytes queued. */
+/* Queues a piece of a streamed request body; returns bytes queued (0 once the answer is over). */
 size_t osb_http_call_write(struct osb_http_call *call, struct osb_slice data);
 void osb_http_call_end_body(struct osb_http_call *call);
 void osb_http_call_pause(struct osb_http_call *call);

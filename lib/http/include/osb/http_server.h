@@ -54,7 +54,10 @@ void osb_http_server_serve(struct osb_http_server *server, struct osb_stream *st
 void osb_http_server_accept(struct osb_stream *stream, const char *peer, void *server);
 /* Ends idle connections, lets running exchanges end; DONE runs when none is left. */
 void osb_http_server_drain(struct osb_http_server *server, void (*done)(void *arg), void *arg);
-/* Closes everything at once (close callbacks run) and frees. */
+/*
+ * Closes everything at once (close callbacks run) and frees. Not from inside a callback of an
+ * exchange.
+ */
 void osb_http_server_free(struct osb_http_server *server);
 size_t osb_http_server_connections(const struct osb_http_server *server);
 
@@ -86,8 +89,8 @@ void *osb_http_data(const struct osb_http_exchange *x);
 
 /*
  * Collects the whole body, at most MAX bytes (0: OSB_HTTP_MAX_BODY), then calls FN once. A body
- * over MAX is answered 413 and FN is not called (close callback runs). May call FN at once when
- * there is no body.
+ * over MAX is answered 413 and FN is not called (close callback runs). FN runs from the loop, never
+ * from inside this call. The body lives as long as the exchange.
  */
 void osb_http_collect(struct osb_http_exchange *x, size_t max,
                       void (*fn)(struct osb_http_exchange *x, struct osb_slice body, void *arg),
@@ -105,22 +108,31 @@ void osb_http_body_resume(struct osb_http_exchange *x);
 
 /* ---- the answer ---- */
 
-/* Adds a header before the head is written. A value with control bytes is dropped (asserts). */
+/*
+ * Adds a header before the head is written. A value with control bytes is dropped, and so are the
+ * headers that are the server's own (Content-Length, Transfer-Encoding, Keep-Alive). "Connection:
+ * close" closes after the answer.
+ */
 void osb_http_reply_header(struct osb_http_exchange *x, const char *name, struct osb_slice value);
 void osb_http_reply_headerf(struct osb_http_exchange *x, const char *name, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-/* The whole answer. CONTENT_TYPE NULL for none. BODY is copied. HEAD requests send no body. */
+/*
+ * The whole answer. CONTENT_TYPE NULL for none. BODY is copied or written before this returns.
+ * HEAD requests send no body, but its length. May be called after the client has gone (nothing
+ * happens), once only otherwise.
+ */
 void osb_http_reply(struct osb_http_exchange *x, int status, const char *content_type,
                     struct osb_slice body);
 /* Starts a streamed answer: LENGTH bytes, or chunked when LENGTH is negative. */
 void osb_http_reply_start(struct osb_http_exchange *x, int status, const char *content_type,
                           int64_t length);
 /*
- * Queues a piece (copied) and writes what the peer takes. Returns the bytes still queued: above
- * the caller's water mark, wait for the drain callback.
+ * Queues a piece. Small ones gather until the end of this loop turn or 16 KiB, whichever is first;
+ * from there on they are written at once, without a copy of what the peer takes. Returns the bytes
+ * still queued: above the caller's water mark, wait for the drain callback.
  */
 size_t osb_http_reply_write(struct osb_http_exchange *x, struct osb_slice data);
-/* FN runs whenever the queue has become empty. */
+/* FN runs whenever the queue has become empty, until the answer is ended. */
 void osb_http_on_drain(struct osb_http_exchange *x,
                        void (*fn)(struct osb_http_exchange *x, void *arg), void *arg);
 /* Ends a streamed answer; the last chunk goes out with what is queued, in one write. */
@@ -141,7 +153,8 @@ void osb_http_on_close(struct osb_http_exchange *x,
 /*
  * Takes the connection over after an answer of 101 (WebSocket, SPDY): writes the head with the
  * headers set so far, returns the stream (the caller's) and what was read ahead (appended to
- * LEFTOVER). The exchange ends: its close callback runs with IS_COMPLETE true.
+ * LEFTOVER). The exchange ends: its close callback runs with IS_COMPLETE true. NULL when the client
+ * has gone: then the close callback says false.
  */
 struct osb_stream *osb_http_upgrade(struct osb_http_exchange *x, struct osb_buf *leftover);
 
