@@ -20,7 +20,7 @@ spec:
         - name: sandbox
           image: $OSB_IMAGE
           imagePullPolicy: IfNotPresent
-          command: ["sh", "-c", "echo speaking from \$HOSTNAME; exec sleep infinity"]
+          command: ["bash", "-c", "echo speaking from \$HOSTNAME; exec sleep infinity"]
           resources:
             requests: {cpu: 10m, memory: 16Mi}
             limits: {cpu: 200m, memory: 64Mi}

@@ -30,6 +30,9 @@ engine_start() {
     trap 'exit 143' TERM
     local settings
     check "the engine is built" build "$OSB_PRESET" || exit 1
+    # Each pod is held by the pause image, whatever else is loaded.
+    check "the pause image is built" images/build \
+        -o "build/$OSB_PRESET/share/opensandbox/images" pause || exit 1
     check "the engine starts" osb up || { tail -n 5 "$OPENSANDBOX_STATE"/logs/*.log >&2; exit 1; }
     settings=$(osb env) || { not_ok "the engine tells its settings" "opensandbox env failed"; exit 1; }
     eval "$settings"
