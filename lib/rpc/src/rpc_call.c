@@ -5,6 +5,7 @@
  * the one thing that is due; nothing else delivers, ends or frees.
  */
 #include "rpc_channel.h"
+#include "rpc_tsan.h"
 
 #include <grpc/byte_buffer.h>
 #include <grpc/byte_buffer_reader.h>
@@ -72,8 +73,10 @@ void rpc_call_abandon(struct osb_rpc_call *call)
 static void start_batch(struct osb_rpc_call *call, struct rpc_event *event, const grpc_op *ops,
                         size_t count)
 {
-    grpc_call_error r = grpc_call_start_batch(call->call, ops, count, event, NULL);
+    grpc_call_error r;
 
+    rpc_handed_over(event);
+    r = grpc_call_start_batch(call->call, ops, count, event, NULL);
     /* Says only whether we broke a rule; what the peer does comes with the event. */
     osb_assert(r == GRPC_CALL_OK);
     call->in_flight++;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rpc_queue.h"
 
+#include "rpc_tsan.h"
+
 #include <grpc/support/log.h>
 #include <osb/fd.h>
 #include <osb/log.h>
@@ -49,6 +51,7 @@ static void *drain(void *arg)
 
         if (done.type == GRPC_QUEUE_SHUTDOWN)
             return NULL;
+        rpc_taken_over(event);
         event->is_ok = done.success;
         push(queue, event);
     }

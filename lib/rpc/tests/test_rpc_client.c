@@ -114,11 +114,28 @@ static void on_end(struct osb_rpc_call *call, const struct osb_rpc_status *statu
 
 static const struct osb_rpc_callbacks callbacks = {on_message, on_end};
 
+/* Of the group that runs: the tests hold on each back end. */
+static int (*new_loop)(struct osb_loop **ret, struct osb_err *err);
+
+static int use_epoll(void **state)
+{
+    (void)state;
+    new_loop = osb_loop_new_epoll;
+    return 0;
+}
+
+static int use_uv(void **state)
+{
+    (void)state;
+    new_loop = osb_loop_new_uv;
+    return 0;
+}
+
 static int set_up(void **state)
 {
     struct fixture *fixture = osb_new(struct fixture);
 
-    assert_int_equal(osb_loop_new_epoll(&fixture->loop, NULL), 0);
+    assert_int_equal(new_loop(&fixture->loop, NULL), 0);
     memset(long_text, 'x', LONG_TEXT);
     fixture->peer = grpc_peer_new(handle, NULL);
     assert_int_equal(osb_rpc_channel_new(fixture->loop, grpc_peer_target(fixture->peer),
@@ -488,5 +505,6 @@ int main(void)
         rpc_test(servers_say_that_they_are_not_built),
     };
 
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests_name("on epoll", tests, use_epoll, NULL) +
+           cmocka_run_group_tests_name("on libuv", tests, use_uv, NULL);
 }
