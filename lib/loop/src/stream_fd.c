@@ -37,15 +37,22 @@ static ssize_t fd_read(struct osb_stream *stream, void *buffer, size_t len)
     return self->is_terminal && errno == EIO ? 0 : -errno;
 }
 
+/* send() for the common single vector: the kernel copies no header for it. */
+static ssize_t put_socket(int fd, const struct iovec *iov, int count)
+{
+    struct msghdr message = {.msg_iov = (struct iovec *)iov, .msg_iovlen = (size_t)count};
+    return count == 1 ? send(fd, iov->iov_base, iov->iov_len, MSG_NOSIGNAL)
+                      : sendmsg(fd, &message, MSG_NOSIGNAL);
+}
+
 static ssize_t fd_writev(struct osb_stream *stream, const struct iovec *iov, int count)
 {
     struct fd_stream *self = downcast(stream);
-    struct msghdr message = {.msg_iov = (struct iovec *)iov,
-                             .msg_iovlen = (size_t)(count < IOV_MAX ? count : IOV_MAX)};
     ssize_t put;
+    if (count > IOV_MAX)
+        count = IOV_MAX;
     do
-        put = self->is_socket ? sendmsg(self->fd, &message, MSG_NOSIGNAL)
-                              : writev(self->fd, iov, (int)message.msg_iovlen);
+        put = self->is_socket ? put_socket(self->fd, iov, count) : writev(self->fd, iov, count);
     while (put < 0 && errno == EINTR);
     return put < 0 ? -errno : put;
 }
