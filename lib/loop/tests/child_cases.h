@@ -112,6 +112,18 @@ static void the_status_of_a_child_is_told_once(void **state)
     osb_child_stop(&child);
 }
 
+static void a_child_that_ended_before_it_is_watched_is_told(void **state)
+{
+    struct osb_child child;
+    siginfo_t info;
+    pid_t pid = make_child(3);
+    (void)state;
+    assert_int_equal(waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT), 0);
+    assert_int_equal(osb_child_watch(&child, the_loop, pid, note_end, NULL), 0);
+    turn_until(ended);
+    assert_int_equal(WEXITSTATUS(last_status), 3);
+}
+
 static void a_killed_child_shows_the_signal(void **state)
 {
     struct osb_child child;
@@ -193,6 +205,7 @@ static void a_process_that_is_not_there_is_esrch_or_unsupported(void **state)
         CHILD_TEST(a_removed_signal_is_unblocked_unless_it_was_blocked_before),                    \
         CHILD_TEST(signals_that_nobody_can_catch_are_refused),                                     \
         CHILD_TEST(the_status_of_a_child_is_told_once),                                            \
+        CHILD_TEST(a_child_that_ended_before_it_is_watched_is_told),                               \
         CHILD_TEST(a_killed_child_shows_the_signal),                                               \
         CHILD_TEST(many_children_that_end_at_once_are_all_told),                                   \
         CHILD_TEST(a_stopped_child_is_neither_told_nor_reaped),                                    \

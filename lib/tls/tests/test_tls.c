@@ -260,7 +260,7 @@ static void close_notify_is_the_end_of_file_and_the_other_side_goes_on(void **st
     struct osb_tls_context *for_client = new_client(ca_crt, NULL, NULL);
     struct osb_tls_context *for_server = new_server(server_crt, NULL);
     (void)state;
-    connect_peers(100, for_client, for_server, "server.example");
+    connect_peers(1, for_client, for_server, "server.example"); /* close_notify has to wait */
     client.shuts_down = true;
     start_peer(&client, 500);
     start_peer(&server, 0);
@@ -433,6 +433,26 @@ static void bytes_that_are_not_tls_fail_the_stream_for_good(void **state)
     osb_tls_context_free(for_server);
 }
 
+static void half_a_record_does_not_keep_the_loop_busy(void **state)
+{
+    struct osb_tls_context *for_server = new_server(server_crt, NULL);
+    struct osb_stream *a;
+    struct osb_stream *b;
+    (void)state;
+    must(osb_loop_new_sim(&loop, &err));
+    osb_stream_pair(loop, 1000, &a, &b);
+    client = server = (struct peer){0};
+    must(osb_tls_server_wrap(for_server, b, &server.stream, &err));
+    start_peer(&server, 0);
+    /* One of the 512 bytes that the record's header announces. */
+    assert_int_equal(osb_stream_write(a, OSB_SLICE("\x16\x03\x01\x02\x00\x01")), 6);
+    assert_true(osb_loop_sim_settle(loop) < 100);
+    assert_int_equal(server.end, 1);
+    osb_stream_close(a);
+    disconnect();
+    osb_tls_context_free(for_server);
+}
+
 static void a_reload_is_for_later_connections_and_a_failed_one_changes_nothing(void **state)
 {
     struct osb_tls_context *for_client = new_client(ca_crt, NULL, NULL);
@@ -482,6 +502,7 @@ int main(void)
         cmocka_unit_test(a_client_without_a_certificate_is_nobody_unless_one_is_required),
         cmocka_unit_test(a_client_certificate_of_another_ca_or_for_servers_is_refused),
         cmocka_unit_test(bytes_that_are_not_tls_fail_the_stream_for_good),
+        cmocka_unit_test(half_a_record_does_not_keep_the_loop_busy),
         cmocka_unit_test(a_reload_is_for_later_connections_and_a_failed_one_changes_nothing),
         cmocka_unit_test(files_that_do_not_fit_are_told),
     };
