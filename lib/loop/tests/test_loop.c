@@ -293,6 +293,23 @@ static void a_post_that_posts_itself_runs_once_a_turn(void **state)
     turn_until(strlen(trace) == 4);
 }
 
+static void post_another(void *arg)
+{
+    note_post(arg);
+    osb_loop_post(the_loop, note_post, "c");
+}
+
+/* The list is not empty when the third is added, so that its poster does not wake the loop. */
+static void a_post_made_between_two_others_is_not_forgotten(void **state)
+{
+    (void)state;
+    osb_loop_post(the_loop, post_another, "a");
+    osb_loop_post(the_loop, note_post, "b");
+    turn_until(strlen(trace) >= 2);
+    turn_idle();
+    assert_string_equal(trace, "abc");
+}
+
 /* ---- running ---- */
 
 static void stop_by_timer(struct osb_timer *timer)
@@ -375,6 +392,7 @@ int main(void)
         TRACED_TEST(a_deferred_call_may_cancel_the_next_one),
         TRACED_TEST(posts_of_a_thread_wake_the_loop_and_keep_their_order),
         TRACED_TEST(a_post_that_posts_itself_runs_once_a_turn),
+        TRACED_TEST(a_post_made_between_two_others_is_not_forgotten),
         TRACED_TEST(run_ends_when_stopped_and_may_be_run_again),
         TRACED_TEST(another_thread_can_stop_a_loop_that_waits),
         TRACED_TEST(freeing_a_loop_marks_what_is_left_as_stopped),

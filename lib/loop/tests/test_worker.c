@@ -2,6 +2,7 @@
 #include "support.h"
 #include <osb/worker.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdatomic.h>
 
 enum { JOBS = 50, THREADS = 3 };
@@ -50,11 +51,22 @@ static void work_runs_on_another_thread_and_its_result_reaches_the_loop(void **s
 
 static int key_order[JOBS];
 static int key_count; /* no lock: jobs of one key must never overlap, which TSan would see */
+static atomic_int inside;
 
 static int note_in_key(void *arg)
 {
+    int r = atomic_fetch_add(&inside, 1) == 0 ? 0 : -EBUSY;
+    for (int i = 0; i < 50; i++) /* gives another thread every chance to come in */
+        sched_yield();
     key_order[key_count++] = (int)(intptr_t)arg;
-    return 0;
+    atomic_fetch_sub(&inside, 1);
+    return r;
+}
+
+static void expect_alone(int r, void *arg)
+{
+    assert_int_equal(r, 0);
+    note_done(r, arg);
 }
 
 static void jobs_of_a_key_run_one_after_the_other_in_order(void **state)
@@ -62,8 +74,8 @@ static void jobs_of_a_key_run_one_after_the_other_in_order(void **state)
     (void)state;
     key_count = 0;
     for (int i = 0; i < JOBS / 2; i++) {
-        assert_int_equal(osb_workers_submit(pool, 9, note_in_key, note_done, (void *)(intptr_t)i),
-                         0);
+        assert_int_equal(
+            osb_workers_submit(pool, 9, note_in_key, expect_alone, (void *)(intptr_t)i), 0);
         assert_int_equal(osb_workers_submit(pool, 0, answer, note_done, NULL), 0);
     }
     turn_until(done_count == JOBS / 2 * 2);
