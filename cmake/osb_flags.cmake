@@ -22,6 +22,8 @@ add_compile_options(
     -Wall -Wextra -Wshadow -Wvla -Wformat=2 -Wundef
     "$<$<COMPILE_LANGUAGE:C>:-Wstrict-prototypes;-Wmissing-prototypes>"
     -Wno-missing-field-initializers
+    # Messages are cut at the size of their buffer on purpose; gcc sees it with optimisation only.
+    -Wno-format-truncation
     -fno-strict-aliasing -fno-common -ffunction-sections -fdata-sections
     "-ffile-prefix-map=${CMAKE_SOURCE_DIR}=." "-fdebug-prefix-map=${CMAKE_BINARY_DIR}=build")
 if(OSB_WERROR)
