@@ -293,7 +293,9 @@ static int read_envelope(struct reader *r, struct osb_slice body, struct osb_buf
     if (r->err || osb_json_get(unknown, "contentEncoding"))
         return -OSB_E_SYNTAX;
     int e = osb_base64_decode(raw, osb_json_str(osb_json_get(unknown, "raw")));
-    *ret_meta = osb_json_copy(osb_json_get(unknown, "typeMeta"));
+    const struct osb_json *meta = osb_json_get(unknown, "typeMeta");
+    if (meta)
+        *ret_meta = osb_json_copy(meta);
     return e;
 }
 

@@ -256,3 +256,10 @@ int store_commit(struct store *store, const struct store_change *changes, int co
         run(store, STMT_ROLLBACK, NULL); /* a failed COMMIT may have ended it already */
     return r;
 }
+
+void store_limit_pages_for_test(struct store *store, int pages)
+{
+    char *sql = sqlite3_mprintf("PRAGMA max_page_count = %d", pages);
+    sqlite3_exec(store->db, sql, NULL, NULL, NULL);
+    sqlite3_free(sql);
+}

@@ -56,4 +56,7 @@ int store_load(struct store *store,
 int store_commit(struct store *store, const struct store_change *changes, int count,
                  struct osb_err *err);
 
+/* The most pages the file may have: stands for a disk that is full. For tests. */
+void store_limit_pages_for_test(struct store *store, int pages);
+
 #endif
