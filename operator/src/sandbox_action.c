@@ -243,8 +243,6 @@ static void on_pod_deleted(int r, struct osb_slice body, const struct osb_err *e
     struct sandbox_step *step = arg;
     struct sandbox_work *work = step->work;
     (void)body;
-    /* Gone, or another pod has the name by now: what was wanted. */
-    bool is_gone = r == -OSB_E_NOT_FOUND || r == -OSB_E_CONFLICT;
     if (r < 0)
         osb_kube_observe_delete(work->controller->expectations, work->key, step->action->uid);
     if (r >= 0) {
@@ -254,7 +252,8 @@ static void on_pod_deleted(int r, struct osb_slice body, const struct osb_err *e
             sandbox_work_event(work, false, "SuccessfulDelete", text);
         log_done(step, "pod deleted");
     }
-    sandbox_step_end(step, is_gone ? 0 : r, err);
+    /* Conflict: another pod has the name by now, and the next pass sees it; or a hiccup. */
+    sandbox_step_end(step, r == -OSB_E_NOT_FOUND ? 0 : r, err);
 }
 
 static int delete_pod(struct sandbox_step *step, struct osb_err *err)
