@@ -46,3 +46,8 @@ void osb_http_client_free(struct osb_http_client *client)
     osb_buf_done(&client->spare_in);
     free(client);
 }
+
+struct osb_loop *osb_http_client_loop(const struct osb_http_client *client)
+{
+    return client->loop;
+}

@@ -15,6 +15,7 @@
 #include <osb/http_server.h>
 
 enum {
+    HTTP_OUT_KEPT = 4 * 1024,      /* of an empty output buffer between two writes of a stream */
     HTTP_READ_AHEAD = 16 * 1024,   /* kept unread by a handler before reading stops */
     HTTP_PARSE_STEP = 4 * 1024,    /* bytes without a line end after which a head is looked at */
     HTTP_DISCARD_MAX = 256 * 1024, /* unread body dropped to keep a connection */

@@ -4,7 +4,8 @@
 
 void http_conn_park_input(struct http_conn *conn)
 {
-    if (conn->out.buf.base && conn->out.buf.len == 0 && !conn->x)
+    const struct osb_buf *out = &conn->out.buf;
+    if (out->len == 0 && (!conn->x || out->cap > HTTP_OUT_KEPT))
         osb_buf_done(&conn->out.buf);
     http_input_park(&conn->in, &conn->server->spare_in);
 }

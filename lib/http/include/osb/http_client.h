@@ -35,6 +35,7 @@ int osb_http_client_new(struct osb_loop *loop, const struct osb_http_client_opti
  * on_end.
  */
 void osb_http_client_free(struct osb_http_client *client);
+struct osb_loop *osb_http_client_loop(const struct osb_http_client *client);
 
 /* Where to: exactly one of UNIX_PATH and ADDRESS. All strings are copied. */
 struct osb_http_origin {
