@@ -26,6 +26,10 @@ add_compile_options(
     -Wno-format-truncation
     -fno-strict-aliasing -fno-common -ffunction-sections -fdata-sections
     "-ffile-prefix-map=${CMAKE_SOURCE_DIR}=." "-fdebug-prefix-map=${CMAKE_BINARY_DIR}=build")
+# Warnings of clang only, about strings that are meant so: a literal with an offset, one in two pieces.
+if(CMAKE_C_COMPILER_ID MATCHES "Clang")
+    add_compile_options(-Wno-string-plus-int -Wno-string-concatenation)
+endif()
 if(OSB_WERROR)
     add_compile_options(-Werror)
 endif()

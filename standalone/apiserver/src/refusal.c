@@ -9,7 +9,8 @@ void refusal_done(struct refusal *r)
     osb_arena_done(&r->arena);
 }
 
-static char *vprint(struct refusal *r, const char *format, va_list args)
+static char *__attribute__((format(printf, 2, 0)))
+vprint(struct refusal *r, const char *format, va_list args)
 {
     _cleanup_buf_ struct osb_buf text = {0};
     osb_buf_vappendf(&text, format, args);
