@@ -20,6 +20,8 @@ class Server:
         self.method_and_path = target
         self.good = good
         self.tls = tls
+        # Ways to come without being let in; each is a change of this server's description.
+        self.strangers = [{"headers": {}}, {"headers": {name: "wrong" for name in headers}}]
 
     def connect(self):
         plain = socket.create_connection(self.address, timeout=ANSWER_LIMIT_S)
@@ -78,7 +80,7 @@ def exchange(server, data, pieces=None, shut=False):
                 sock.sendall(piece)
             if shut and not server.tls:
                 sock.shutdown(socket.SHUT_WR)
-        except (BrokenPipeError, ConnectionResetError):
+        except (OSError, ssl.SSLError):
             pass
         raw = b""
         try:
@@ -87,7 +89,7 @@ def exchange(server, data, pieces=None, shut=False):
                 if not piece:
                     break
                 raw += piece
-        except (ConnectionResetError, ssl.SSLEOFError):
+        except (OSError, ssl.SSLError):
             pass
         return Answer(raw)
 
@@ -105,9 +107,14 @@ def api_server(state):
     # Peers are checked by the instance's CA; the address is a loopback one.
     context.check_hostname = False
     context.load_cert_chain(os.path.join(state, "pki", "admin.crt"), os.path.join(state, "pki", "admin.key"))
+    nobody = ssl.create_default_context(cafile=os.path.join(state, "pki", "ca.crt"))
+    nobody.check_hostname = False
     secret = {"apiVersion": "v1", "kind": "Secret", "metadata": {"generateName": "bad-input-"}}
-    return Server("API server", (where["address"], where["port"]), {}, "/readyz",
-                  "POST /api/v1/namespaces/default/secrets?dryRun=All", secret, context)
+    server = Server("API server", (where["address"], where["port"]), {}, "/readyz",
+                    "POST /api/v1/namespaces/default/secrets?dryRun=All", secret, context)
+    # Who one is, is said by a certificate.
+    server.strangers = [{"tls": nobody}, {"tls": nobody, "headers": {"Authorization": "Bearer wrong"}}]
+    return server
 
 
 def facade(domain, key):
