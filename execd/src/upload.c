@@ -238,8 +238,10 @@ static void on_body(struct osb_http_exchange *x, struct osb_slice data, bool is_
     if (osb_http_has_started(x))
         return;
     if (is_end) {
-        if (upload->err.code == 0 && osb_multipart_finish(upload->multipart, &upload->err) < 0)
+        if (upload->err.code == 0 && osb_multipart_finish(upload->multipart, &upload->err) < 0) {
+            new_file_discard(&upload->file);
             fail(upload, 400, "INVALID_FILE");
+        }
         if (upload->err.code == 0)
             check_counts(upload);
         answer(upload);
