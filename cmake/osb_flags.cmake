@@ -23,7 +23,7 @@ add_compile_options(
     "$<$<COMPILE_LANGUAGE:C>:-Wstrict-prototypes;-Wmissing-prototypes>"
     -Wno-missing-field-initializers
     # Messages are cut at the size of their buffer on purpose; gcc sees it with optimisation only.
-    -Wno-format-truncation
+    "$<$<C_COMPILER_ID:GNU>:-Wno-format-truncation>"
     -fno-strict-aliasing -fno-common -ffunction-sections -fdata-sections
     "-ffile-prefix-map=${CMAKE_SOURCE_DIR}=." "-fdebug-prefix-map=${CMAKE_BINARY_DIR}=build")
 # Warnings of clang only, about strings that are meant so: a literal with an offset, one in two pieces.
