@@ -13,6 +13,7 @@
 #include "health.h"
 #include "operator.h"
 #include "ping_http.h"
+#include "rest.h"
 #include "sandbox_controller.h"
 
 #define USER_AGENT "opensandbox-operator/" OPERATOR_VERSION " (" OPERATOR_COMMIT ")"
@@ -98,12 +99,23 @@ static int make_controllers(struct daemon *d, struct osb_err *err)
 
 /* ---- signals and readiness ---- */
 
+static void on_drained(void *arg)
+{
+    struct daemon *d = arg;
+    osb_loop_stop(d->op.loop);
+}
+
+/* What REST has promised is kept first; a second signal does not wait for it. */
 static void on_stop(int signo, void *arg)
 {
     struct daemon *d = arg;
     osb_log(OSB_LOG_INFO, "stopping", OSB_KV_INT("signal", signo));
+    if (d->op.is_stopping || !d->op.rest) {
+        osb_loop_stop(d->op.loop);
+        return;
+    }
     d->op.is_stopping = true;
-    osb_loop_stop(d->op.loop);
+    rest_drain(d->op.rest, on_drained, d);
 }
 
 static void on_synced(void *arg)
@@ -132,6 +144,8 @@ static int build(struct daemon *d, const struct options *options, struct osb_err
     make_caches(d);
     if ((r = make_controllers(d, err)) < 0)
         return r;
+    if ((r = rest_new(&d->op, &d->op.rest, err)) < 0)
+        return r;
     return health_new(&d->op, &d->health, err);
 }
 
@@ -152,6 +166,7 @@ static void start(struct daemon *d)
 static void take_down(struct daemon *d)
 {
     health_free(d->health);
+    rest_free(d->op.rest);
     osb_kube_reflector_free(d->op.batchsandbox_reflector);
     osb_kube_reflector_free(d->op.pod_reflector);
     sandbox_controller_free(d->op.sandboxes);
