@@ -221,7 +221,9 @@ static void read_entry(struct reader *r, struct osb_slice type, struct osb_slice
         else if (w.number == 2)
             value = w;
     }
-    if (key.wire_type != WIRE_BYTES || !osb_utf8_is_valid(key.bytes)) {
+    /* Names in a JSON tree are NUL-terminated. */
+    if (key.wire_type != WIRE_BYTES || !osb_utf8_is_valid(key.bytes) ||
+        osb_slice_find(key.bytes, '\0') >= 0) {
         fail(r, -OSB_E_SYNTAX);
         return;
     }
