@@ -129,7 +129,8 @@ void http_conn_run(struct http_conn *conn);
 /* Runs the connection at the end of this loop turn. */
 void http_conn_kick(struct http_conn *conn);
 void http_conn_free(struct http_conn *conn);
-void http_conn_linger(struct http_conn *conn);
+/* Moves to another state; asserts that the move is allowed. */
+void http_conn_enter(struct http_conn *conn, enum http_conn_state state);
 
 /* ---- server_input.c ---- */
 /* Reads once; end of file and errors become flags. */

@@ -125,17 +125,22 @@ static void run_drain(struct osb_http_exchange *x)
 
 /* ---- moves between states ---- */
 
-static void enter(struct http_conn *conn, enum http_conn_state state)
+/* The allowed moves, a bit a state; README.md draws them. */
+static const unsigned moves[] = {
+    [HTTP_CONN_HEAD] = 1u << HTTP_CONN_EXCHANGE | 1u << HTTP_CONN_LINGER,
+    [HTTP_CONN_EXCHANGE] = 1u << HTTP_CONN_HEAD | 1u << HTTP_CONN_DISCARD | 1u << HTTP_CONN_LINGER,
+    [HTTP_CONN_DISCARD] = 1u << HTTP_CONN_HEAD | 1u << HTTP_CONN_LINGER,
+    [HTTP_CONN_LINGER] = 0,
+};
+
+void http_conn_enter(struct http_conn *conn, enum http_conn_state state)
 {
+    osb_assert(moves[conn->state] >> state & 1);
+    osb_assert((state == HTTP_CONN_EXCHANGE) == (conn->x != NULL));
     conn->state = state;
     conn->dropped = 0;
     conn->parsed_len = 0;
     conn->read_since_ns = osb_loop_now_ns(conn->server->loop);
-}
-
-void http_conn_linger(struct http_conn *conn)
-{
-    enter(conn, HTTP_CONN_LINGER);
 }
 
 /* The answer is out: what next? */
@@ -145,9 +150,9 @@ static void finish_exchange(struct http_conn *conn)
     struct osb_http_exchange *x = osb_take_ptr(conn->x);
     http_exchange_close(x, true);
     if (is_keep_alive && conn->stream)
-        enter(conn, conn->body.is_done ? HTTP_CONN_HEAD : HTTP_CONN_DISCARD);
+        http_conn_enter(conn, conn->body.is_done ? HTTP_CONN_HEAD : HTTP_CONN_DISCARD);
     else if (conn->stream && (!conn->body.is_done || conn->in.len > 0))
-        http_conn_linger(conn);
+        http_conn_enter(conn, HTTP_CONN_LINGER);
     else
         conn->is_broken = true;
 }
@@ -281,7 +286,7 @@ void http_conn_start(struct osb_http_server *server, struct osb_stream *stream, 
     osb_list_append(&server->conns, &conn->link);
     *(is_rejected ? &server->rejected_count : &server->conn_count) += 1;
     osb_stream_set_callback(stream, on_stream, conn);
-    enter(conn, HTTP_CONN_HEAD);
+    conn->read_since_ns = osb_loop_now_ns(server->loop);
     if (is_rejected)
         http_conn_refuse(conn, 503, "too many connections");
     conn->can_read = !is_rejected; /* often the request is there already */

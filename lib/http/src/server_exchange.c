@@ -81,8 +81,7 @@ void http_exchange_start(struct osb_http_exchange *x, struct osb_slice raw)
     x->has_no_body = osb_slice_eq_str(x->head.method, "HEAD");
     x->wants_continue = x->head.expects_continue && !conn->body.is_done;
     conn->x = x;
-    conn->state = HTTP_CONN_EXCHANGE;
-    conn->read_since_ns = osb_loop_now_ns(conn->server->loop);
+    http_conn_enter(conn, HTTP_CONN_EXCHANGE);
     conn->server->handler(x, conn->server->arg);
 }
 

@@ -84,14 +84,12 @@ bool http_conn_discard(struct http_conn *conn)
         osb_buf_consume(&conn->in, (size_t)n);
     conn->dropped += n > 0 ? (size_t)n : 0;
     if (n < 0 || conn->dropped > HTTP_DISCARD_MAX) {
-        http_conn_linger(conn);
+        http_conn_enter(conn, HTTP_CONN_LINGER);
         return true;
     }
     if (!conn->body.is_done)
         return n > 0;
-    conn->state = HTTP_CONN_HEAD;
-    conn->parsed_len = 0;
-    conn->read_since_ns = osb_loop_now_ns(conn->server->loop);
+    http_conn_enter(conn, HTTP_CONN_HEAD);
     return true;
 }
 
@@ -107,5 +105,5 @@ void http_conn_refuse(struct http_conn *conn, int status, const char *message)
                     status, osb_http_reason(status), http_server_date(server), body.len);
     osb_buf_append_slice(out, osb_buf_slice(&body));
     osb_buf_done(&body);
-    http_conn_linger(conn);
+    http_conn_enter(conn, HTTP_CONN_LINGER);
 }
