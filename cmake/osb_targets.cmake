@@ -8,6 +8,9 @@
 
 set_property(GLOBAL PROPERTY OSB_HEADERS "")
 
+# All programs, and no test: what a user needs. It takes only the packages of the purpose `build`.
+add_custom_target(programs)
+
 function(osb_library name)
     cmake_parse_arguments(A "" "" "SOURCES;DEPS;LIBS;INCLUDES" ${ARGN})
     if(NOT A_SOURCES) # headers only, until its first source lands
@@ -42,6 +45,7 @@ function(osb_program name)
     target_compile_definitions(
         ${name} PRIVATE OSB_PROGRAM="${name}" OSB_VERSION="${PROJECT_VERSION}"
                         OSB_COMMIT="${OSB_COMMIT}")
+    add_dependencies(programs ${name})
 endfunction()
 
 function(osb_test name)

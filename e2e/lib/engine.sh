@@ -29,7 +29,7 @@ engine_start() {
     # The runner's time-out: bash would else wait for its child first.
     trap 'exit 143' TERM
     local settings
-    check "the engine is built" build "$OSB_PRESET" || exit 1
+    check "the engine is built" build "$OSB_PRESET" programs || exit 1
     # Each pod is held by the pause image, whatever else is loaded.
     check "the pause image is built" images/build \
         -o "build/$OSB_PRESET/share/opensandbox/images" pause || exit 1
