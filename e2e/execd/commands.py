@@ -206,3 +206,26 @@ def line_ends(execd):
         other = Daemon(execd.process.args[0], token=None, options=["--output-newlines", mode])
         equal(texts(other.run("echo x", agent)), wanted)
         equal(other.stop(), 0)
+
+
+@case("metrics: keys and bounds, at once; the watch sends one object a second between empty lines")
+def metrics(execd):
+    begin = time.monotonic()
+    sample = execd.call("GET", "/metrics").json()
+    true(time.monotonic() - begin < 0.5, "at once")
+    check_sample(sample)
+    connection = execd.open()
+    connection.request("GET", "/metrics/watch", headers=execd.headers())
+    answer = connection.getresponse()
+    equal(answer.headers["Content-Type"], "text/event-stream")
+    for _ in range(2):
+        check_sample(json.loads(answer.readline()))
+        equal(answer.readline(), b"\n")
+    connection.close()
+
+
+def check_sample(sample):
+    equal(sorted(sample), ["cpu_count", "cpu_used_pct", "mem_total_mib", "mem_used_mib", "timestamp"])
+    true(sample["cpu_count"] > 0 and 0 <= sample["cpu_used_pct"] <= 100, sample)
+    true(0 < sample["mem_used_mib"] <= sample["mem_total_mib"], sample)
+    true(abs(sample["timestamp"] - time.time() * 1000) < 60000, sample)

@@ -240,6 +240,23 @@ def moves(execd):
     true(not os.path.exists(execd.path("m")), "gone with all below")
 
 
+@case("replace: every occurrence, counted when asked, owner and mode kept, bytes as they are")
+def replacing(execd):
+    path = execd.path("replaced")
+    with open(path, "wb") as file:
+        file.write(b"aXbX\xff\0X")
+    os.chmod(path, 0o640)
+    answer = execd.call("POST", "/files/replace", {path: {"old": "X", "new": "yy"}}, query={"verbose": "true"})
+    equal((answer.status, answer.json()), (200, {path: {"replacedCount": 3}}))
+    equal((read(path), stat.S_IMODE(os.stat(path).st_mode)), (b"ayybyy\xff\0yy", 0o640))
+    answer = execd.call("POST", "/files/replace", {path: {"old": "none", "new": ""}}, query={"verbose": "false"})
+    equal((answer.status, answer.body), (200, b""))
+    for body, status in (({path: {"old": "", "new": "x"}}, 400), ({path + "2": {"old": "", "new": "x"}}, 404),
+                         (b"{", 400), ({path: {"old": 1}}, 400), ({execd.folder: {"old": "a", "new": "b"}}, 500)):
+        equal(execd.call("POST", "/files/replace", body).status, status, str(body))
+    equal(read(path), b"ayybyy\xff\0yy")
+
+
 @case("listings and searches: lexical, by depth, links not followed, names by pattern")
 def listings(execd):
     for name in ("b/2.txt", "b/1.md", "a.txt", "c/d/3.txt", ".hidden"):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs the cases of one module against an execd of its own: run.py PROGRAM MODULE…
+"""Runs the cases of one module against an execd of its own: run.py PROGRAM MODULE [PREFIX]
 
 execd is started with INT and QUIT ignored, as a shell's background job would be.
 """
@@ -28,13 +28,14 @@ def main():
     execd = Daemon(program, env=env, popen={"preexec_fn": ignore_signals})
     execd.path_of_variables = env["EXECD_ENVS"]
     importlib.import_module(module)
-    failed = cases.run(execd)
+    prefix = sys.argv[3] + ": " if len(sys.argv) > 3 else ""
+    failed = cases.run(execd, prefix=prefix)
     try:
         cases.equal(execd.stop(), 0, "exit status")
-        cases.say("ok", f"execd ends well after the cases of {module}")
+        cases.say("ok", f"{prefix}execd ends well after the cases of {module}")
     except AssertionError as error:
         failed += 1
-        cases.say("not ok", f"execd ends well after the cases of {module}", error)
+        cases.say("not ok", f"{prefix}execd ends well after the cases of {module}", error)
     return 1 if failed else 0
 
 

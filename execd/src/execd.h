@@ -6,6 +6,7 @@
 #include "command_record.h"
 #include "options.h"
 #include "pipe_drain.h"
+#include "usage.h"
 
 #include <osb/http_router.h>
 #include <osb/http_server.h>
@@ -25,6 +26,8 @@ struct execd {
     struct pipe_drains drains;
     struct osb_list kills; /* struct command_kill, running */
     struct osb_defer reap;
+    struct usage usage_before; /* what the newest reading is compared with */
+    struct usage usage_now;
     struct osb_timer drain_timeout;
     bool is_draining;
 };
@@ -35,6 +38,8 @@ void file_routes(struct execd *execd);
 void directory_routes(struct execd *execd);
 void upload_routes(struct execd *execd);
 void download_routes(struct execd *execd);
+void replace_routes(struct execd *execd);
+void metric_routes(struct execd *execd);
 /* Routes of the contract that this build does not have: 501 NOT_SUPPORTED. */
 void missing_routes(struct execd *execd);
 

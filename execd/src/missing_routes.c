@@ -18,13 +18,12 @@ static const char *const patterns[] = {
     "/pty/{rest...}",
     "/code",
     "/code/{rest...}",
-    "/metrics",
-    "/metrics/watch",
+
     "/proxy/{rest...}",
     "/v1/isolated/{rest...}",
     "/ready",
     "/internal/init",
-    "/files/replace",
+
     "/v1/filesystem/{rest...}",
 };
 

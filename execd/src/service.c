@@ -75,6 +75,8 @@ static void add_routes(struct execd *execd)
     directory_routes(execd);
     upload_routes(execd);
     download_routes(execd);
+    replace_routes(execd);
+    metric_routes(execd);
     missing_routes(execd);
 }
 
