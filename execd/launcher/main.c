@@ -108,11 +108,9 @@ int main(int argc, char **argv)
         fprintf(stderr, "bootstrap: %s\n", err.message);
         return EXIT_FAILURE;
     }
-    supervise_start_execd(&supervisor);
     int status = supervise_start_entrypoint(&supervisor, entrypoint);
-    if (status != 0) {
-        supervise_stop_execd(&supervisor);
+    if (status != 0)
         return status;
-    }
+    supervise_start_execd_soon(&supervisor);
     return supervise_run(&supervisor);
 }

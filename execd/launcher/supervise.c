@@ -78,6 +78,11 @@ void supervise_start_execd(struct supervisor *s)
     schedule_restart(s);
 }
 
+void supervise_start_execd_soon(struct supervisor *s)
+{
+    s->restart_at_ms = now_ms() + HEAD_START_MS;
+}
+
 static void execd_ended(struct supervisor *s, int wait_status)
 {
     s->execd_pid = 0;
