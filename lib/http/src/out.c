@@ -8,19 +8,32 @@ struct iovec http_iov(struct osb_slice s)
     return (struct iovec){.iov_base = (void *)(uintptr_t)s.data, .iov_len = s.len};
 }
 
+static size_t length_of(const struct iovec *pieces, int count)
+{
+    size_t total = 0;
+    for (int i = 0; i < count; i++)
+        total += pieces[i].iov_len;
+    return total;
+}
+
 /* Keeps the part of PIECES behind the first TAKEN bytes. */
 static int keep_rest(struct http_out *out, const struct iovec *pieces, int count, size_t taken)
 {
+    size_t rest = length_of(pieces, count) - taken;
+    char *room = rest > 0 ? osb_buf_reserve(&out->buf, rest) : NULL;
+    if (!room)
+        return out->buf.err;
     for (int i = 0; i < count; i++) {
-        if (taken >= pieces[i].iov_len) {
-            taken -= pieces[i].iov_len;
+        size_t skip = taken < pieces[i].iov_len ? taken : pieces[i].iov_len;
+        size_t len = pieces[i].iov_len - skip;
+        taken -= skip;
+        if (len == 0)
             continue;
-        }
-        osb_buf_append(&out->buf, (const char *)pieces[i].iov_base + taken,
-                       pieces[i].iov_len - taken);
-        taken = 0;
+        memcpy(room, (const char *)pieces[i].iov_base + skip, len);
+        room += len;
     }
-    return out->buf.err;
+    osb_buf_commit(&out->buf, rest);
+    return 0;
 }
 
 /* Writes the buffer and PIECES in one call. */
@@ -28,13 +41,11 @@ static int write_through(struct http_out *out, const struct iovec *pieces, int c
 {
     struct iovec iov[HTTP_OUT_MAX_PIECES + 1];
     int n = 0;
-    size_t total = out->buf.len;
+    size_t total = out->buf.len + length_of(pieces, count);
     if (out->buf.len > 0)
         iov[n++] = http_iov(osb_buf_slice(&out->buf));
-    for (int i = 0; i < count; i++) {
+    for (int i = 0; i < count; i++)
         iov[n++] = pieces[i];
-        total += pieces[i].iov_len;
-    }
     if (total == 0)
         return 0;
     ssize_t r = osb_stream_writev(out->stream, iov, n);
@@ -51,9 +62,7 @@ static int write_through(struct http_out *out, const struct iovec *pieces, int c
 int http_out_send(struct http_out *out, const struct iovec *pieces, int count)
 {
     osb_assert(count <= HTTP_OUT_MAX_PIECES);
-    size_t total = out->buf.len;
-    for (int i = 0; i < count; i++)
-        total += pieces[i].iov_len;
+    size_t total = out->buf.len + length_of(pieces, count);
     if (!out->is_blocked && total >= HTTP_OUT_DIRECT_MIN) {
         out->is_progress = true;
         return write_through(out, pieces, count);
