@@ -78,10 +78,10 @@ static void make_caches(struct daemon *d)
     d->op.pod_reflector = make_reflector(d, &osb_kind_pod, LABEL_POD_NAME, d->op.pods);
 }
 
-static void on_execd_answered(const char *namespace_, const char *owner_name, void *arg)
+static void on_execd(const char *namespace_, const char *owner_name, void *arg)
 {
     const struct daemon *d = arg;
-    sandbox_controller_answered(namespace_, owner_name, d->op.sandboxes);
+    sandbox_controller_told(namespace_, owner_name, d->op.sandboxes);
 }
 
 static int make_controllers(struct daemon *d, struct osb_err *err)
@@ -92,7 +92,7 @@ static int make_controllers(struct daemon *d, struct osb_err *err)
         return r;
     struct ping_asker asker = ping_http_asker(d->http);
     d->op.events = osb_kube_events_new(d->op.loop, d->op.client, "opensandbox-operator");
-    d->op.ping = ping_new(d->op.loop, &asker, on_execd_answered, d);
+    d->op.ping = ping_new(d->op.loop, &asker, on_execd, d);
     d->op.sandboxes = sandbox_controller_new(&d->op, 0);
     return 0;
 }

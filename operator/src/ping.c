@@ -22,6 +22,7 @@ struct entry {
     char *address;
     int64_t restart_count; /* of the main container: a restart is a new execd */
     bool is_running;       /* the main container was seen running */
+    bool is_told;          /* the first question has had its answer, or none */
     int failures;
     uint64_t began_ns;
 };
@@ -29,7 +30,7 @@ struct entry {
 struct ping {
     struct osb_loop *loop;
     struct ping_asker asker;
-    void (*answered)(const char *namespace_, const char *owner_name, void *arg);
+    void (*told)(const char *namespace_, const char *owner_name, void *arg);
     void *arg;
     struct osb_map entries; /* by pod UID */
     struct osb_list due;
@@ -41,13 +42,13 @@ struct ping {
 static void ask_due(struct ping *ping);
 
 struct ping *ping_new(struct osb_loop *loop, const struct ping_asker *asker,
-                      void (*answered)(const char *namespace_, const char *owner_name, void *arg),
+                      void (*told)(const char *namespace_, const char *owner_name, void *arg),
                       void *arg)
 {
     struct ping *ping = osb_new(struct ping);
     ping->loop = loop;
     ping->asker = *asker;
-    ping->answered = answered;
+    ping->told = told;
     ping->arg = arg;
     osb_list_init(&ping->due);
     ping->asked = osb_metric_new(OSB_METRIC_COUNTER, "opensandbox_execd_pings_total",
@@ -118,14 +119,17 @@ static void on_answer(int r, void *arg)
 {
     struct entry *entry = arg;
     struct ping *ping = entry->ping;
+    bool is_news = r >= 0 || !entry->is_told;
     ping->asking_count--;
+    entry->is_told = true;
     if (r < 0) {
         back_off(entry);
     } else {
         entry->state = ANSWERED;
         osb_metric_observe_ns(ping->waited, osb_loop_now_ns(ping->loop) - entry->began_ns);
-        ping->answered(entry->namespace_, entry->owner_name, ping->arg);
     }
+    if (is_news)
+        ping->told(entry->namespace_, entry->owner_name, ping->arg);
     ask_due(ping);
 }
 
@@ -226,4 +230,10 @@ bool ping_has_answered(const struct ping *ping, const struct pod *pod)
 {
     const struct entry *entry = osb_map_get(&ping->entries, osb_slice_str(pod->object.uid));
     return entry && entry->state == ANSWERED && is_askable(pod) && is_same(entry, pod);
+}
+
+bool ping_is_first(const struct ping *ping, const struct pod *pod)
+{
+    const struct entry *entry = osb_map_get(&ping->entries, osb_slice_str(pod->object.uid));
+    return entry && !entry->is_told;
 }

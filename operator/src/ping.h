@@ -32,9 +32,12 @@ struct ping_asker {
     void *context;
 };
 
-/* ANSWERED is called for a pod whose execd has answered for the first time since it (re)started. */
+/*
+ * TOLD is called when the execd of a pod has answered, and when it has not at the first question:
+ * both end a time in which nothing was known of it.
+ */
 struct ping *ping_new(struct osb_loop *loop, const struct ping_asker *asker,
-                      void (*answered)(const char *namespace_, const char *owner_name, void *arg),
+                      void (*told)(const char *namespace_, const char *owner_name, void *arg),
                       void *arg);
 void ping_free(struct ping *ping);
 /* Looks at a pod that was added or changed. */
@@ -43,5 +46,7 @@ void ping_observe(struct ping *ping, const struct pod *pod);
 void ping_forget(struct ping *ping, const char *pod_uid);
 /* True when the execd of this pod, as it runs now, has answered. */
 bool ping_has_answered(const struct ping *ping, const struct pod *pod);
+/* True while the first question to it is on its way: nothing is known yet. */
+bool ping_is_first(const struct ping *ping, const struct pod *pod);
 
 #endif

@@ -17,6 +17,7 @@ enum pod_class {
 /* What the operator learned of a pod beside its status. */
 struct observation {
     bool has_answered; /* its execd, as it runs now */
+    bool is_unknown;   /* its execd is being asked for the first time */
     int pull_backoffs; /* times that a pull of an image was put off */
 };
 

@@ -84,20 +84,84 @@ static bool is_ours(const struct sandbox_step *step, const struct osb_json *obje
     return uid && step->work->uid && strcmp(uid, step->work->uid) == 0;
 }
 
+static void on_left_tokens_deleted(int r, struct osb_slice body, const struct osb_err *err,
+                                   void *arg)
+{
+    struct osb_err again = {0};
+    (void)body;
+    if (r < 0 && r != -OSB_E_NOT_FOUND) {
+        sandbox_step_end(arg, r, err);
+        return;
+    }
+    r = osb_fail(&again, -OSB_E_CONFLICT, "removed the tokens of an earlier object of this name");
+    sandbox_step_end(arg, r, &again); /* the next pass makes ours */
+}
+
+/* Deletes a Secret of an owner that is gone, as the garbage collector would in time. */
+static void on_live_owner(int r, struct osb_slice body, const struct osb_err *err, void *arg)
+{
+    struct sandbox_step *step = arg;
+    struct sandbox_work *work = step->work;
+    struct osb_err why = {0};
+    _cleanup_json_ struct osb_json *object = NULL;
+    step->call = NULL;
+    if (r >= 0 && (r = osb_json_parse(body, &object, &why)) < 0)
+        err = &why;
+    const char *uid = osb_api_uid(object);
+    if (r >= 0 && (!uid || strcmp(uid, work->uid) != 0)) {
+        r = osb_fail(&why, -OSB_E_CONFLICT, "changed meanwhile");
+        err = &why;
+    }
+    if (r >= 0) {
+        struct osb_kube_delete_options options = {.uid = work->left_uid, .grace_seconds = -1};
+        _cleanup_free_ char *name = osb_asprintf("%s-tokens", work->name);
+        err = &why;
+        r = osb_kube_delete(client_of(step), &osb_kind_secret, work->namespace_, name, &options,
+                            on_left_tokens_deleted, step, &step->call, &why);
+        if (r >= 0)
+            return;
+    }
+    sandbox_step_end(step, r, err);
+}
+
+/* True when SECRET was made for another object of this kind and name. */
+static bool is_left_over(const struct sandbox_step *step, const struct osb_json *secret)
+{
+    const struct osb_json *owner =
+        osb_json_at(osb_json_get_path(secret, "metadata.ownerReferences"), 0);
+    return osb_slice_eq_str(osb_json_str(osb_json_get(owner, "kind")), "BatchSandbox") &&
+           osb_slice_eq_str(osb_json_str(osb_json_get(owner, "name")), step->work->name);
+}
+
+static int remove_left_over(struct sandbox_step *step, const struct osb_json *secret,
+                            struct osb_err *err)
+{
+    struct sandbox_work *work = step->work;
+    free(work->left_uid);
+    work->left_uid = osb_strdup(osb_api_uid(secret));
+    return osb_kube_get(client_of(step), &osb_kind_batchsandbox, work->namespace_, work->name,
+                        on_live_owner, step, &step->call, err);
+}
+
 static void on_tokens_read(int r, struct osb_slice body, const struct osb_err *err, void *arg)
 {
     struct sandbox_step *step = arg;
     _cleanup_json_ struct osb_json *secret = NULL;
-    struct osb_err taken = {0};
-    if (r >= 0)
-        r = osb_json_parse(body, &secret, &taken);
+    struct osb_err why = {0};
+    step->call = NULL;
+    if (r >= 0 && (r = osb_json_parse(body, &secret, &why)) < 0)
+        err = &why;
     if (r >= 0 && !is_ours(step, secret)) {
-        r = osb_fail(&taken, -OSB_E_CONFLICT,
-                     "Secret %s-tokens belongs to something else; it goes by itself if its owner "
-                     "is gone",
-                     step->work->name);
-        cannot_make(step, "TokensNameTaken", taken.message);
-        err = &taken;
+        err = &why;
+        if (is_left_over(step, secret)) {
+            r = remove_left_over(step, secret, &why);
+            if (r >= 0)
+                return;
+        } else {
+            r = osb_fail(&why, -OSB_E_CONFLICT, "Secret %s-tokens belongs to something else",
+                         step->work->name);
+            cannot_make(step, "TokensNameTaken", why.message);
+        }
     }
     sandbox_step_end(step, r, err);
 }

@@ -109,7 +109,7 @@ static void on_pod(enum osb_kube_change change, const struct osb_kube_object *ol
     osb_kube_queue_add(controller->queue, key);
 }
 
-void sandbox_controller_answered(const char *namespace_, const char *owner_name, void *arg)
+void sandbox_controller_told(const char *namespace_, const char *owner_name, void *arg)
 {
     struct sandbox_controller *controller = arg;
     _cleanup_free_ char *key = osb_asprintf("%s/%s", namespace_, owner_name);
@@ -132,6 +132,7 @@ static struct observation observe(const struct sandbox_controller *controller,
     const struct pull_watch *pull = osb_map_get(&controller->pulls, osb_slice_str(pod->object.uid));
     return (struct observation){
         .has_answered = pod->has_execd && ping_has_answered(controller->op->ping, pod),
+        .is_unknown = pod->has_execd && ping_is_first(controller->op->ping, pod),
         .pull_backoffs = pull ? pull->count : 0,
     };
 }

@@ -46,8 +46,8 @@ struct sandbox_controller *sandbox_controller_new(struct operator* op, uint64_t 
 void sandbox_controller_free(struct sandbox_controller *controller);
 /* Hands out work once both caches are filled; the reflectors must have been started. */
 void sandbox_controller_start(struct sandbox_controller *controller);
-/* execd of a pod of this object has answered. */
-void sandbox_controller_answered(const char *namespace_, const char *owner_name, void *controller);
+/* Something new is known of an execd of this object. */
+void sandbox_controller_told(const char *namespace_, const char *owner_name, void *controller);
 /* Gauges that are read when metrics are. */
 void sandbox_controller_sample_metrics(const struct sandbox_controller *controller);
 

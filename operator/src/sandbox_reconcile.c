@@ -140,6 +140,9 @@ static void write_status(const struct reconcile_input *in, const struct sandbox_
     char *text = sandbox_annotations_patch(in->bs, view, &plan->arena);
     if (text)
         plan_add(plan, ACTION_PATCH_ANNOTATIONS)->text = text;
+    /* A new operator knows nothing yet of execds that answered its predecessor. */
+    if (view->is_unknown && in->bs->status.phase == PHASE_SUCCEED)
+        return;
     text = sandbox_status_patch(in->bs, view, in->now_ns, &plan->arena);
     if (!text)
         return;

@@ -41,6 +41,7 @@ static void put_into_slots(const struct reconcile_input *in, struct osb_arena *a
         }
         slot->pod = pod;
         slot->verdict = pod_verdict(pod, &in->observed[i]);
+        view->is_unknown |= in->observed[i].is_unknown;
     }
 }
 

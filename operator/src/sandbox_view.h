@@ -51,6 +51,7 @@ struct sandbox_view {
     int64_t allocated;
     int64_t ready;
     size_t missing;   /* slots without a pod */
+    bool is_unknown;  /* an execd is being asked for the first time */
     char **uids;      /* of the pod last seen in each slot; "" for none */
     int64_t replaced; /* pods lost and made again */
     enum phase phase;

@@ -86,6 +86,7 @@ static void work_free(struct sandbox_work *work)
     free(work->uid);
     free(work->request_id);
     free(work->traceparent);
+    free(work->left_uid);
     free(work->live_uid);
     free(work);
 }
@@ -146,25 +147,26 @@ void sandbox_work_cancel_all(struct sandbox_controller *controller)
 /* ---- running ---- */
 
 /*
- * After an error: without tokens no pods, without endpoints no status. A pod that is not valid
- * keeps neither the others nor the status from being made; a server that refuses or fails is not
- * pressed.
+ * After an error: without tokens no pods, without endpoints no status. A pod that is not valid does
+ * not keep the others from being made; a server that refuses or fails is not pressed.
  */
 static bool is_to_be_skipped(const struct sandbox_work *work, const struct action *action)
 {
-    if (work->r >= 0)
-        return false;
-    if (work->failed_stage != STAGE_PODS)
+    const int *failed = work->stage_r;
+    if (action->type == ACTION_EVENT && failed[action->stage] < 0)
         return true;
-    return action->stage == STAGE_PODS && work->r != -OSB_E_INVALID;
+    if (action->stage == STAGE_PODS)
+        return failed[STAGE_FIRST] < 0 ||
+               (failed[STAGE_PODS] < 0 && failed[STAGE_PODS] != -OSB_E_INVALID);
+    return action->stage == STAGE_STATUS && failed[STAGE_ANNOTATIONS] < 0;
 }
 
 static void fail(struct sandbox_work *work, enum plan_stage stage, int r)
 {
-    if (work->r >= 0) {
+    if (work->r >= 0)
         work->r = r;
-        work->failed_stage = stage;
-    }
+    if (work->stage_r[stage] >= 0)
+        work->stage_r[stage] = r;
 }
 
 static void start_action(struct sandbox_work *work, const struct action *action)

@@ -16,14 +16,15 @@ struct sandbox_work {
     char *request_id;  /* of the object's creation; may be NULL */
     char *traceparent; /* likewise */
     int64_t generation;
+    char *left_uid; /* of a Secret that an earlier object of this name left */
     char *live_uid; /* what ACTION_CONFIRM_OWNER found; NULL: no object */
     struct plan plan;
     size_t next;           /* action to start */
     struct osb_list steps; /* actions that run */
     int running;
     enum plan_stage stage;
-    int r; /* the first error */
-    enum plan_stage failed_stage;
+    int r;                    /* the first error */
+    int stage_r[STAGE_COUNT]; /* the first error of each stage */
     int retry_after_s;
     uint64_t requeue_after_ms;
     uint64_t began_ns;

@@ -607,3 +607,24 @@ bool fake_node_turn(struct fake_api *api)
     }
     return is_busy;
 }
+
+static bool has_uid(const struct fake_api *api, struct osb_slice uid)
+{
+    struct fake_object *object;
+    osb_list_foreach (object, &api->objects, link)
+        if (osb_slice_eq(osb_json_str(osb_json_get_path(object->tree, "metadata.uid")), uid))
+            return true;
+    return false;
+}
+
+void fake_collect_secrets(struct fake_api *api)
+{
+    struct fake_object *object, *next;
+    osb_list_foreach_safe (object, next, &api->objects, link) {
+        const struct osb_json *owner =
+            osb_json_at(osb_json_get_path(object->tree, "metadata.ownerReferences"), 0);
+        bool is_secret = strcmp(object->collection, "secrets") == 0;
+        if (is_secret && !has_uid(api, osb_json_str(osb_json_get(owner, "uid"))))
+            remove_object(api, object);
+    }
+}

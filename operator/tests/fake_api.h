@@ -69,5 +69,7 @@ void fake_api_cut_watches(struct fake_api *api);
  * deleted. True when it had something to do.
  */
 bool fake_node_turn(struct fake_api *api);
+/* The garbage collector's slow round: removes Secrets that came after their owner had gone. */
+void fake_collect_secrets(struct fake_api *api);
 
 #endif

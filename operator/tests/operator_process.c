@@ -51,7 +51,7 @@ static void cancel(void *handle, void *context)
 static void on_execd(const char *namespace_, const char *owner_name, void *arg)
 {
     struct process *process = arg;
-    sandbox_controller_answered(namespace_, owner_name, process->op.sandboxes);
+    sandbox_controller_told(namespace_, owner_name, process->op.sandboxes);
 }
 
 /* ---- life ---- */

@@ -17,6 +17,11 @@
 #include "fake_api.h"
 #include "operator_process.h"
 
+/* Rounds of the random scenario; raise it to search for trouble. */
+#ifndef OSB_TEST_ROUNDS
+#define OSB_TEST_ROUNDS 6
+#endif
+
 struct fixture {
     struct osb_loop *loop;
     struct fake_api *api;
@@ -171,6 +176,7 @@ static void test_nothing_is_written_once_all_is_as_it_should_be(void **state)
     struct fixture *f = *state;
     start(f);
     put_sandbox(f, "a", 2, "", "");
+    put_sandbox(f, "b", 2, "", MARK);
     run_ms(f, 500);
     int writes = f->api->writes;
     run_ms(f, 60000);
@@ -395,6 +401,25 @@ static void test_pods_left_by_an_object_of_the_same_name_are_removed(void **stat
     assert_int_equal(fake_api_count(f->api, "pods"), 1);
 }
 
+static void test_tokens_left_by_an_object_of_the_same_name_are_not_taken_over(void **state)
+{
+    struct fixture *f = *state;
+    fake_api_put(f->api, "secrets",
+                 "{\"metadata\":{\"name\":\"a-tokens\",\"ownerReferences\":[{\"apiVersion\":"
+                 "\"sandbox.opensandbox.io/v1alpha1\",\"kind\":\"BatchSandbox\",\"name\":\"a\","
+                 "\"uid\":\"old\",\"controller\":true}]},\"data\":{}}");
+    fake_api_put(f->api, "secrets", "{\"metadata\":{\"name\":\"b-tokens\"},\"data\":{}}");
+    start(f);
+    put_sandbox(f, "a", 1, "", MARK);
+    put_sandbox(f, "b", 1, "", MARK);
+    run_ms(f, 500);
+    assert_string_equal(phase_of(f, "a"), "Succeed");
+    assert_non_null(osb_json_get_path(fake_api_get(f->api, "secrets", "a-tokens"), "data.execd"));
+    assert_string_equal(phase_of(f, "b"), "Failed");
+    assert_conditions(f, "b", "PodFailed/TokensNameTaken ");
+    assert_int_equal(fake_api_count(f->api, "pods"), 1);
+}
+
 static void test_a_name_that_somebody_elses_pod_has_is_said(void **state)
 {
     struct fixture *f = *state;
@@ -610,7 +635,7 @@ static void test_random_churn_faults_and_crashes_end_where_they_should(void **st
 {
     struct fixture *f = *state;
     start(f);
-    for (unsigned first = 1; first <= 12; first++) {
+    for (unsigned first = 1; first <= OSB_TEST_ROUNDS; first++) {
         unsigned seed = first * 7919;
         int wanted[5] = {-1, -1, -1, -1, -1};
         int total = 0;
@@ -635,6 +660,7 @@ static void test_random_churn_faults_and_crashes_end_where_they_should(void **st
         }
         assert_int_equal(pods, total);
         run_ms(f, 3000);
+        fake_collect_secrets(f->api);
         assert_int_equal(fake_api_count(f->api, "pods"), 0);
         assert_int_equal(fake_api_count(f->api, "secrets"), 0);
     }
@@ -658,6 +684,7 @@ int main(void)
         TEST(test_an_ended_pod_of_policy_never_stays_and_its_exit_code_is_shown),
         TEST(test_an_evicted_pod_of_policy_always_is_made_again_but_not_in_a_hot_loop),
         TEST(test_pods_left_by_an_object_of_the_same_name_are_removed),
+        TEST(test_tokens_left_by_an_object_of_the_same_name_are_not_taken_over),
         TEST(test_a_name_that_somebody_elses_pod_has_is_said),
         TEST(test_every_kind_of_fault_is_got_over_and_no_pod_is_made_twice),
         TEST(test_a_slow_watch_makes_no_pod_twice),
