@@ -195,7 +195,7 @@ def _(server):
         true(status in (200, 201), f"status {status}")
     grown = resident_kib(server) - before
     print(f"resident memory grew by {grown} KiB")
-    true(grown < 400 * 1024, f"{grown} KiB more for {SLOW_OBJECTS} events of {SLOW_BYTES // 1024} KiB")
+    true(grown < 256 * 1024, f"{grown} KiB more for {SLOW_OBJECTS} events of {SLOW_BYTES // 1024} KiB")
     equal(admin.call("DELETE", f"{SECRETS}/slow").status, 200, "deletion")
     answer.close()
     slow.close()
