@@ -4,8 +4,6 @@
 #define GROUP_ADMIN    "system:masters"
 #define GROUP_OPERATOR "opensandbox:operator"
 #define GROUP_NODE     "system:nodes"
-#define USER_OPERATOR  "operator"
-#define USER_NODE      "node"
 
 enum {
     V_READ = 1 << VERB_GET | 1 << VERB_LIST | 1 << VERB_WATCH,
@@ -60,9 +58,9 @@ static bool is_one_of(const char *value, const char *wanted)
 
 static const struct rule *rules_of(const struct identity *who)
 {
-    if (is_one_of(who->group, GROUP_OPERATOR) || is_one_of(who->user, USER_OPERATOR))
+    if (is_one_of(who->group, GROUP_OPERATOR))
         return operator_rules;
-    if (is_one_of(who->group, GROUP_NODE) || is_one_of(who->user, USER_NODE))
+    if (is_one_of(who->group, GROUP_NODE))
         return node_rules;
     return NULL;
 }

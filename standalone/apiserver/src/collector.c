@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "collector.h"
+#include "event_expiry.h"
 #include "gc.h"
 
 #include <osb/alloc.h>
@@ -17,6 +18,8 @@ struct collector {
     struct write write;
     bool is_writing;
     struct osb_timer retry;
+    struct osb_timer sweep;
+    bool is_sweep_due; /* expired events are to be removed by the next write */
 };
 
 static void submit(struct collector *c);
@@ -26,11 +29,21 @@ static void on_retry(struct osb_timer *timer)
     submit(timer->arg);
 }
 
+static void on_sweep(struct osb_timer *timer)
+{
+    struct collector *c = timer->arg;
+    c->is_sweep_due = true;
+    osb_timer_set(timer, EVENT_SWEEP_MS);
+    submit(c);
+}
+
 struct collector *collector_new(struct cluster *cluster)
 {
     struct collector *c = osb_new(struct collector);
     c->cluster = cluster;
     osb_timer_init(&c->retry, cluster->loop, on_retry, c);
+    osb_timer_init(&c->sweep, cluster->loop, on_sweep, c);
+    osb_timer_set(&c->sweep, EVENT_SWEEP_MS);
     return c;
 }
 
@@ -39,6 +52,7 @@ void collector_free(struct collector *c)
     if (!c)
         return;
     osb_timer_stop(&c->retry);
+    osb_timer_stop(&c->sweep);
     osb_map_done(&c->wanted, NULL);
     osb_map_done(&c->busy, NULL);
     refusal_done(&c->write.refusal);
@@ -50,6 +64,9 @@ static int evaluate(struct write *write, struct txn *txn)
     struct collector *c = osb_container_of(write, struct collector, write);
     struct osb_map_entry *cursor = NULL;
     struct osb_slice key;
+    if (c->is_sweep_due)
+        events_expire(txn, &c->cluster->registry);
+    c->is_sweep_due = false;
     for (int n = 0; n < STEPS_PER_WRITE; n++) {
         cursor = NULL;
         if (!osb_map_next(&c->wanted, &cursor, &key, NULL))
@@ -82,7 +99,8 @@ static void done(struct write *write, int result)
 
 static void submit(struct collector *c)
 {
-    if (c->is_writing || !c->wanted.count || osb_timer_is_set(&c->retry))
+    bool has_work = c->wanted.count || c->is_sweep_due;
+    if (c->is_writing || !has_work || osb_timer_is_set(&c->retry))
         return;
     c->is_writing = true;
     c->write.evaluate = evaluate;

@@ -2,6 +2,7 @@
 /*
  * Runs the steps of gc.h as writes of the server's own: each committed event names objects to look
  * at, each is looked at once however often it was named. After a start everything is looked at.
+ * Expired events are removed on the way.
  */
 #ifndef COLLECTOR_H
 #define COLLECTOR_H

@@ -13,7 +13,7 @@
 #include <osb/json_tree.h>
 #include <stdint.h>
 
-enum { OBJECT_MAX_TEXT = 3 * 1024 * 1024 /* bytes of one object, as large as requests may be */ };
+enum { OBJECT_MAX_TEXT = 3 * 1024 * 1024 /* bytes of one object */ };
 
 struct object_label {
     char *key;

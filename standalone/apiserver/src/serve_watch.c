@@ -72,6 +72,8 @@ static void free_stream(void *stream)
 static uint64_t timeout_ms(const struct request *request)
 {
     uint16_t random;
+    if (request->timeout_s > WATCH_MAX_TIMEOUT_S)
+        return WATCH_MAX_TIMEOUT_S * 1000;
     if (request->timeout_s > 0)
         return (uint64_t)request->timeout_s * 1000;
     osb_random_bytes(&random, sizeof(random));

@@ -20,6 +20,7 @@ enum {
     REQUEST_MAX_BODY = 3 * 1024 * 1024, /* as real servers */
     WATCH_MAX_QUEUED = 256 * 1024,      /* bytes a watcher's connection holds; then it waits */
     WATCH_DEFAULT_TIMEOUT_S = 1800,     /* at least; up to twice as much */
+    WATCH_MAX_TIMEOUT_S = 24 * 3600,    /* whatever the client asks for */
     WATCH_BOOKMARK_MS = 60 * 1000,      /* between two bookmarks */
     LOG_MAX_QUEUED = 256 * 1024,        /* bytes of a log before the node is told to wait */
     DRAIN_MS = 5000,                    /* after SIGTERM */

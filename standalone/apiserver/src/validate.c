@@ -15,6 +15,20 @@ static void validate_schema(struct verb_context *c, const struct osb_json *tree)
     osb_schema_report_done(&report);
 }
 
+/* A patch can make more of an object than a body could hold. */
+static int check_size(struct verb_context *c, const struct osb_json *tree)
+{
+    _cleanup_buf_ struct osb_buf text = {0};
+    osb_buf_init(&text, OBJECT_MAX_TEXT);
+    osb_json_print(tree, &text);
+    if (text.base)
+        explicit_bzero(text.base, text.cap); /* may be a Secret */
+    if (!text.err)
+        return 0;
+    return refuse(c->refusal, 413, "RequestEntityTooLarge",
+                  "the object would be larger than %d bytes", OBJECT_MAX_TEXT);
+}
+
 int admit(struct verb_context *c, struct osb_json *tree, const struct osb_json *old_tree)
 {
     const struct resource *resource = c->request->resource;
@@ -31,5 +45,6 @@ int admit(struct verb_context *c, struct osb_json *tree, const struct osb_json *
         validate_schema(c, tree);
     if (resource->admission->validate)
         resource->admission->validate(tree, old_tree, &context);
-    return refuse_invalid(c->refusal, &resource->kind, osb_api_name(tree));
+    int r = refuse_invalid(c->refusal, &resource->kind, osb_api_name(tree));
+    return r < 0 ? r : check_size(c, tree);
 }

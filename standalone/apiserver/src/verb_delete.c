@@ -58,6 +58,9 @@ static bool set_gc_finalizers(struct osb_json *tree, enum propagation propagatio
     return has_changed;
 }
 
+/* A hundred years: what is longer would not fit into a time. */
+#define GRACE_MAX_S 3153600000LL
+
 /* Seconds that whoever runs the object has; 0 where nobody does or it has ended already. */
 static int64_t grace_of(const struct object *object, const struct osb_json *tree,
                         const struct delete_options *options)
@@ -72,6 +75,8 @@ static int64_t grace_of(const struct object *object, const struct osb_json *tree
         options->has_grace
             ? options->grace_s
             : osb_json_i64_or(osb_json_get_path(tree, "spec.terminationGracePeriodSeconds"), 30);
+    if (grace > GRACE_MAX_S)
+        return GRACE_MAX_S;
     return grace < 0 ? 1 : grace;
 }
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "event_expiry.h"
 #include "fixture.h"
 
 #include <osb/alloc.h>
@@ -196,6 +197,41 @@ static void a_collection_is_deleted_by_its_selector(void **state)
     assert_int_equal(status_of(w, SECRETS "/y"), 200);
 }
 
+static int expire(struct world *w)
+{
+    struct txn txn;
+    txn_init(&txn, &w->cache, w->cache.revision, w->now_ns);
+    int count = events_expire(&txn, &w->registry);
+    txn_apply(&txn, &w->cache, &w->history);
+    return count;
+}
+
+static void events_are_removed_an_hour_after_they_were_last_seen(void **state)
+{
+    struct world *w = *state;
+    static const char *const bodies[] = {
+        "{'kind':'Event','apiVersion':'v1','metadata':{'name':'old'},'involvedObject':{"
+        "'namespace':'default'},'lastTimestamp':'2020-01-01T00:00:00Z'}",
+        "{'kind':'Event','apiVersion':'v1','metadata':{'name':'seen'},'involvedObject':{"
+        "'namespace':'default'},'lastTimestamp':'2027-01-15T08:30:00Z'}"};
+    world_ok(w, "POST", "/api/v1/namespaces/default/events", bodies[0]);
+    world_ok(w, "POST", "/api/v1/namespaces/default/events", bodies[1]);
+    assert_int_equal(expire(w), 0); /* both are new here */
+    w->now_ns += 3601LL * 1000000000LL;
+    assert_int_equal(expire(w), 1);
+    assert_int_equal(status_of(w, "/api/v1/namespaces/default/events/old"), 404);
+    assert_int_equal(status_of(w, "/api/v1/namespaces/default/events/seen"), 200);
+}
+
+static void a_grace_that_no_clock_can_hold_is_shortened(void **state)
+{
+    struct world *w = *state;
+    world_ok(w, "POST", PODS, POD_A);
+    world_ok(w, "DELETE", PODS "/a?gracePeriodSeconds=9223372036854775807", NULL);
+    assert_string_not_equal(world_str(w, "metadata.deletionTimestamp"), "");
+    assert_true(world_int(w, "metadata.deletionGracePeriodSeconds") > 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -213,6 +249,8 @@ int main(void)
         T(one_owner_left_keeps_the_object),
         T(a_namespace_is_emptied_before_it_goes),
         T(a_collection_is_deleted_by_its_selector),
+        T(events_are_removed_an_hour_after_they_were_last_seen),
+        T(a_grace_that_no_clock_can_hold_is_shortened),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

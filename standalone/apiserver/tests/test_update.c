@@ -163,6 +163,20 @@ static void strict_validation_holds_for_patches_too(void **state)
                      400);
 }
 
+static void a_patch_cannot_make_an_object_too_large(void **state)
+{
+    struct world *w = *state;
+    enum { PART = 1024 * 1024 };
+    _cleanup_free_ char *text = osb_calloc(1, PART + 1);
+    memset(text, 'x', PART);
+    world_ok(w, "POST", SANDBOXES, SANDBOX("a", 1));
+    for (int i = 0; i < 4; i++) {
+        _cleanup_free_ char *patch =
+            osb_asprintf("{\"spec\":{\"template\":{\"p%d\":\"%s\"}}}", i, text);
+        assert_int_equal(world_call(w, "MERGE", SANDBOXES "/a", patch), i < 2 ? 200 : 413);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -176,6 +190,7 @@ int main(void)
         T(patches_of_all_types_are_applied),
         T(scale_reads_and_writes_replicas),
         T(strict_validation_holds_for_patches_too),
+        T(a_patch_cannot_make_an_object_too_large),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
