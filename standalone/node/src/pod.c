@@ -107,6 +107,8 @@ static void on_kick(struct osb_defer *defer)
         return;
     osb_timer_stop(&pod->wake);
     uint64_t now = osb_loop_now_ns(pod->node->loop);
+    if (pod_put_off(pod->spec, &pod->state, now))
+        pod_report(pod);
     enum pod_action action = pod_next_action(pod->spec, &pod->state, now, &pod->index, &wake_ns);
     if (action == POD_WAIT) {
         pod_secrets_free(osb_take_ptr(pod->secrets));

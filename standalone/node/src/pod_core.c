@@ -28,8 +28,29 @@ void container_failed(struct container_state *container, const char *reason, con
     set_text(&container->waiting_message, message);
 }
 
+void container_pull_failed(struct container_state *container, const char *message, uint64_t now_ns)
+{
+    container_failed(container, "ErrImagePull", message, now_ns);
+    container->put_off_ns = now_ns + POD_PUT_OFF_MS * UINT64_C(1000000);
+}
+
+bool pod_put_off(const struct pod_spec *spec, struct pod_state *state, uint64_t now_ns)
+{
+    bool is_changed = false;
+    for (size_t i = 0; i < spec->container_count; i++) {
+        struct container_state *container = &state->containers[i];
+        if (!container->put_off_ns || container->put_off_ns > now_ns)
+            continue;
+        container->put_off_ns = 0;
+        set_text(&container->waiting_reason, "ImagePullBackOff");
+        is_changed = true;
+    }
+    return is_changed;
+}
+
 void container_clear_waiting(struct container_state *container)
 {
+    container->put_off_ns = 0;
     set_text(&container->waiting_reason, NULL);
     set_text(&container->waiting_message, NULL);
 }
@@ -170,6 +191,8 @@ static enum pod_action next_of_container(const struct pod_spec *spec, const stru
     const struct container_state *container = &state->containers[i];
     if (container->phase == CONTAINER_PHASE_RUNNING || is_done(spec, state, i))
         return POD_WAIT;
+    if (container->put_off_ns > now_ns)
+        wait_until(container->put_off_ns, ret_wake_ns);
     if (container->retry_ns > now_ns)
         return wait_until(container->retry_ns, ret_wake_ns);
     switch (container->phase) {

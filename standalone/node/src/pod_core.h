@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 enum {
+    POD_PUT_OFF_MS = 1000,      /* from ErrImagePull to ImagePullBackOff */
     POD_BACKOFF_MIN_MS = 10000, /* as the kubelet: 10 s, doubling, at most 5 min */
     POD_BACKOFF_MAX_MS = 300000,
     POD_BACKOFF_RESET_MS = 600000, /* a container that ran that long starts anew */
@@ -44,9 +45,10 @@ struct container_state {
     struct termination end;      /* EXITED */
     struct termination last_end; /* of the run before; container_id NULL for none */
     int restart_count;
-    int failures;      /* in a row, for the back-off */
-    uint64_t retry_ns; /* loop clock: not before */
-    bool is_end_told;  /* containerd said so; CRI may learn it a moment later */
+    int failures;        /* in a row, for the back-off */
+    uint64_t retry_ns;   /* loop clock: not before */
+    uint64_t put_off_ns; /* loop clock: when a failed pull is told as put off; 0: it is not one */
+    bool is_end_told;    /* containerd said so; CRI may learn it a moment later */
     char *waiting_reason;
     char *waiting_message;
 };
@@ -99,6 +101,13 @@ enum pod_action pod_next_action(const struct pod_spec *spec, const struct pod_st
 /* Records a failure of a container's step: reason, message, and when it may be tried again. */
 void container_failed(struct container_state *container, const char *reason, const char *message,
                       uint64_t now_ns);
+/*
+ * A pull that failed is told as ErrImagePull first and as ImagePullBackOff a moment later, each
+ * time: who watches counts the failures by it.
+ */
+void container_pull_failed(struct container_state *container, const char *message, uint64_t now_ns);
+/* Tells as put off what is due; true when something was. */
+bool pod_put_off(const struct pod_spec *spec, struct pod_state *state, uint64_t now_ns);
 /* Takes the reason for waiting away. */
 void container_clear_waiting(struct container_state *container);
 /* Moves an ended run into last_end and makes room for the next. */

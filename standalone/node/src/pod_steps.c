@@ -73,14 +73,19 @@ static void sandbox_failed(struct pod *pod, const char *what, const struct osb_e
     step_end(pod);
 }
 
-static void container_step_failed(struct pod *pod, const char *reason, const struct osb_err *err)
+static void tell_failure(struct pod *pod, const char *reason, const struct osb_err *err)
 {
-    container_failed(step_state(pod), reason, err->message, osb_loop_now_ns(pod->node->loop));
     pod_event(pod, (int)pod->index, true, "Failed", "%s: %s", reason, err->message);
     osb_log(OSB_LOG_WARN, "container step failed", OSB_KV_STR("namespace", pod->spec->namespace_),
             OSB_KV_STR("pod", pod->spec->name), OSB_KV_STR("container", step_spec(pod)->name),
             OSB_KV_STR("reason", reason), OSB_KV_ERR(err));
     step_end(pod);
+}
+
+static void container_step_failed(struct pod *pod, const char *reason, const struct osb_err *err)
+{
+    container_failed(step_state(pod), reason, err->message, osb_loop_now_ns(pod->node->loop));
+    tell_failure(pod, reason, err);
 }
 
 static void on_secrets(struct pod_secrets *secrets, int r, const struct osb_err *err, void *arg)
@@ -195,17 +200,11 @@ static void on_pulled(int r, const struct ProtobufCMessage *response, const stru
     pod->cri_call = NULL;
     pod->is_pulling = false;
     if (r < 0) {
-        bool is_first = state->failures == 0;
-        container_step_failed(pod, "ErrImagePull", err);
-        if (!is_first) {
-            free(state->waiting_reason);
-            state->waiting_reason = osb_strdup("ImagePullBackOff");
-            free(state->waiting_message);
-            state->waiting_message = osb_asprintf("Back-off pulling image \"%s\": %s",
-                                                  step_spec(pod)->image, err->message);
+        if (state->failures > 0)
             pod_event(pod, (int)pod->index, false, "BackOff", "Back-off pulling image \"%s\"",
                       step_spec(pod)->image);
-        }
+        container_pull_failed(state, err->message, osb_loop_now_ns(pod->node->loop));
+        tell_failure(pod, "ErrImagePull", err);
         return;
     }
     uint64_t ms = (osb_loop_now_ns(pod->node->loop) - pod->step_ns) / 1000000;
