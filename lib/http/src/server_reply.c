@@ -73,7 +73,8 @@ static void decide_keep_alive(struct osb_http_exchange *x)
     /* The client may or may not send a body that it was not asked for. */
     if (x->wants_continue && !body->is_done)
         x->is_keep_alive = false;
-    if (body->framing == OSB_HTTP_BODY_LENGTH && x->sink == HTTP_SINK_NONE &&
+    /* More than will be dropped is left, and a whole answer is the handler's last word. */
+    if (x->is_ended && body->framing == OSB_HTTP_BODY_LENGTH && x->sink == HTTP_SINK_NONE &&
         body->remaining > HTTP_DISCARD_MAX)
         x->is_keep_alive = false;
 }
@@ -122,8 +123,12 @@ static void append_head(struct osb_http_exchange *x, int status, const char *con
     osb_buf_append(out, "\r\n", 2);
 }
 
-/* Writes the head and sets up the framing; false when there is nobody to answer. */
-static bool start(struct osb_http_exchange *x, int status, const char *content_type, int64_t length)
+/*
+ * Writes the head and sets up the framing; false when there is nobody to answer. IS_WHOLE: the
+ * answer needs nothing more from the handler.
+ */
+static bool start(struct osb_http_exchange *x, int status, const char *content_type, int64_t length,
+                  bool is_whole)
 {
     osb_assert(status >= 100 && status <= 599);
     if (x->is_refused || x->conn->is_broken)
@@ -133,6 +138,7 @@ static bool start(struct osb_http_exchange *x, int status, const char *content_t
     x->is_until_close = length < 0 && x->head.minor_version == 0 && !x->has_no_body;
     x->is_chunked = length < 0 && !x->is_until_close && !x->has_no_body;
     x->left = length < 0 ? 0 : (uint64_t)length;
+    x->is_ended = is_whole;
     decide_keep_alive(x);
     append_head(x, status, content_type, length);
     x->is_started = true;
@@ -151,9 +157,8 @@ static void send_pieces(struct osb_http_exchange *x, const struct iovec *pieces,
 void osb_http_reply(struct osb_http_exchange *x, int status, const char *content_type,
                     struct osb_slice body)
 {
-    if (!start(x, status, content_type, (int64_t)body.len))
+    if (!start(x, status, content_type, (int64_t)body.len, true))
         return;
-    x->is_ended = true;
     struct iovec piece = http_iov(body);
     send_pieces(x, &piece, x->has_no_body ? 0 : 1);
 }
@@ -178,7 +183,7 @@ void http_exchange_refuse(struct osb_http_exchange *x, int status, const char *m
 void osb_http_reply_start(struct osb_http_exchange *x, int status, const char *content_type,
                           int64_t length)
 {
-    if (start(x, status, content_type, length))
+    if (start(x, status, content_type, length, false))
         http_conn_kick(x->conn);
 }
 
@@ -256,9 +261,8 @@ void osb_http_reply_file(struct osb_http_exchange *x, int status, const char *co
 {
     osb_assert(fd >= 0 && offset >= 0 && len >= 0 && x->file_fd < 0);
     x->file_fd = fd;
-    if (!start(x, status, content_type, len))
+    if (!start(x, status, content_type, len, true))
         return;
-    x->is_ended = true;
     x->file_offset = offset;
     x->file_left = x->has_no_body ? 0 : (uint64_t)len;
     if (x->file_left <= HTTP_FILE_COPY_MAX && http_exchange_copy_file(x) < 0)
@@ -271,9 +275,8 @@ void osb_http_reply_file(struct osb_http_exchange *x, int status, const char *co
 struct osb_stream *osb_http_upgrade(struct osb_http_exchange *x, struct osb_buf *leftover)
 {
     struct http_conn *conn = x->conn;
-    if (!start(x, 101, NULL, 0))
+    if (!start(x, 101, NULL, 0, true))
         return NULL;
-    x->is_ended = true;
     /* Earlier answers are out before a handler runs, so this small head always fits. */
     if (http_out_flush(&conn->out) < 0 || conn->out.buf.len > 0) {
         osb_http_abort(x);

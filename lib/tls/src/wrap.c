@@ -102,3 +102,10 @@ char *osb_tls_peer_organization_at(const struct osb_stream *stream, int index)
 {
     return index < 0 ? NULL : peer_entry(stream, NID_organizationName, index);
 }
+
+struct osb_stream *osb_tls_client_wrap_hook(struct osb_stream *inner, const char *server_name,
+                                            void *context)
+{
+    struct osb_stream *stream = NULL;
+    return osb_tls_client_wrap(context, inner, server_name, &stream, NULL) < 0 ? NULL : stream;
+}

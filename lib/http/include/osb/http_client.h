@@ -25,7 +25,7 @@ struct osb_http_client_options {
     size_t max_idle_per_origin;  /* 0: 8 */
     /* Takes INNER in every case; NULL fails the call. */
     struct osb_stream *(*wrap_tls)(struct osb_stream *inner, const char *server_name, void *arg);
-    void *wrap_tls_arg; /* for https; lib/tls has a ready one */
+    void *wrap_tls_arg; /* for https; lib/tls has osb_tls_client_wrap_hook() */
 };
 
 int osb_http_client_new(struct osb_loop *loop, const struct osb_http_client_options *options,

@@ -46,6 +46,12 @@ int osb_tls_server_wrap(struct osb_tls_context *context, struct osb_stream *inne
 int osb_tls_client_wrap(struct osb_tls_context *context, struct osb_stream *inner,
                         const char *server_name, struct osb_stream **ret, struct osb_err *err);
 /*
+ * The same as the wrap_tls hook of an HTTP client's options: CONTEXT is the client context, NULL is
+ * returned on failure.
+ */
+struct osb_stream *osb_tls_client_wrap_hook(struct osb_stream *inner, const char *server_name,
+                                            void *context);
+/*
  * The verified client certificate's common name as a new string owned by the caller, or NULL
  * without one; valid after the first successful read.
  */
