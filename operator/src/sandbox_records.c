@@ -15,13 +15,13 @@ static size_t read_strings(const char *text, struct osb_arena *arena, char **str
         return 0;
     osb_json_reader_init(&r, osb_slice_str(text));
     osb_json_enter_array(&r);
-    while (count < max && osb_json_next_item(&r)) {
+    while (osb_json_next_item(&r)) {
         char *value = NULL;
         osb_json_read_cstr(&r, arena, &value);
-        if (value)
+        if (value && count < max)
             strings[count++] = value;
     }
-    return r.err ? 0 : count;
+    return osb_json_reader_finish(&r, NULL) < 0 ? 0 : count;
 }
 
 void sandbox_records_update(const struct batchsandbox *bs, struct osb_arena *arena,

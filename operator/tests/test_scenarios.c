@@ -61,11 +61,13 @@ static void restart(struct fixture *f)
     start(f);
 }
 
-/* Lets time pass, a node doing its work meanwhile. */
+/* Lets time pass, a node doing its work meanwhile; in larger steps once the hurry is over. */
 static void run_ms(struct fixture *f, uint64_t ms)
 {
-    for (uint64_t passed = 0; passed < ms; passed += 5) {
-        osb_loop_sim_advance(f->loop, 5 * OSB_NS_PER_MS);
+    uint64_t step_ms;
+    for (uint64_t passed = 0; passed < ms; passed += step_ms) {
+        step_ms = passed < 1000 ? 5 : 50;
+        osb_loop_sim_advance(f->loop, step_ms * OSB_NS_PER_MS);
         osb_loop_sim_settle(f->loop);
         fake_node_turn(f->api);
         osb_loop_sim_settle(f->loop);
