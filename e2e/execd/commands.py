@@ -113,12 +113,13 @@ def memory(execd):
     true(exit_code(parsed) != 0, "another user reads it")
 
 
-@case("signals have their defaults and none is blocked, even where execd's are ignored")
+@case("signals have their defaults, none is blocked, the limit of descriptors is as given, whatever execd has")
 def signals(execd):
     # execd itself was started with INT and QUIT ignored.
     parsed = execd.run("grep -E '^Sig(Blk|Ign|Cgt)' /proc/self/status")
     values = {line.split(":")[0]: int(line.split()[1], 16) for line in texts(parsed)}
     equal((values["SigBlk"], values["SigIgn"]), (0, 0))
+    equal(texts(execd.run("ulimit -Sn")), ["256"])
     equal(last(execd.run("kill -INT $$; sleep 1"))["error"]["traceback"], ["signal: interrupt"])
 
 

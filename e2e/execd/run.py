@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs the cases of one module against an execd of its own: run.py PROGRAM MODULE [PREFIX]
 
-execd is started with INT and QUIT ignored, as a shell's background job would be.
+execd is started as a shell's background job would be.
 """
 import importlib
 import os
+import resource
 import signal
 import sys
 
@@ -15,7 +16,9 @@ import cases  # noqa: E402
 from daemon import Daemon  # noqa: E402
 
 
-def ignore_signals():
+def spoil():
+    """What an unkind parent may leave: ignored signals, a small limit of descriptors."""
+    resource.setrlimit(resource.RLIMIT_NOFILE, (256, resource.getrlimit(resource.RLIMIT_NOFILE)[1]))
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGQUIT, signal.SIG_IGN)
 
@@ -25,10 +28,14 @@ def main():
     folder = os.environ["OSB_TEST_TMP"]
     env = {"LAYER": "process", "BOTH": "process", "EXECD_ENVS": os.path.join(folder, "envs"),
            "JUPYTER_TOKEN": "secret", "EXECD_RUNTIME_INIT": "false"}
-    execd = Daemon(program, env=env, popen={"preexec_fn": ignore_signals})
+    prefix = sys.argv[3] + ": " if len(sys.argv) > 3 else ""
+    try:
+        execd = Daemon(program, env=env, popen={"preexec_fn": spoil})
+    except (AssertionError, OSError) as error:
+        cases.say("not ok", f"{prefix}execd starts for the cases of {module}", error)
+        return 1
     execd.path_of_variables = env["EXECD_ENVS"]
     importlib.import_module(module)
-    prefix = sys.argv[3] + ": " if len(sys.argv) > 3 else ""
     failed = cases.run(execd, prefix=prefix)
     try:
         cases.equal(execd.stop(), 0, "exit status")

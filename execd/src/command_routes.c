@@ -83,8 +83,10 @@ static void on_command(struct osb_http_exchange *x, struct osb_slice body, void 
         reply_bad_request(x, &err);
         return;
     }
-    struct command_spawn spawn = {.cwd = cwd, .env = &env, .request = &request};
-    start(arg, x, &spawn);
+    struct execd *execd = arg;
+    struct command_spawn spawn = {
+        .cwd = cwd, .env = &env, .request = &request, .file_limit = &execd->file_limit};
+    start(execd, x, &spawn);
 }
 
 static void post_command(struct osb_http_exchange *x, const struct osb_http_params *params,

@@ -41,6 +41,7 @@ struct command_spawn {
     const char *cwd; /* expanded; NULL for execd's own */
     struct environment *env;
     const struct command_request *request;
+    const struct rlimit *file_limit; /* of the command: what execd itself was started with */
 };
 
 /*

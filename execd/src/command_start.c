@@ -152,6 +152,7 @@ int command_start(const struct command_spawn *spawn, const char *id, int fds[sta
         .fds = {-1, out.write_fd, request->is_background ? out.write_fd : errors.write_fd},
         .fd_count = 3,
         .has_own_group = true,
+        .file_limit = spawn->file_limit,
     };
     set_identity(&child, request, &account);
     r = osb_spawn(&child, ret_pid, err);

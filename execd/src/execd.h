@@ -14,10 +14,12 @@
 #include <osb/loop.h>
 #include <osb/secret.h>
 #include <osb/stream.h>
+#include <sys/resource.h>
 
 struct execd {
     struct execd_options options;
-    struct osb_secret token; /* empty: no authentication */
+    struct rlimit file_limit; /* as we were started: what commands get */
+    struct osb_secret token;  /* empty: no authentication */
     struct osb_loop *loop;
     struct osb_http_server *server;
     struct osb_http_router *router;

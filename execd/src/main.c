@@ -21,6 +21,19 @@ static void hide_memory(void)
     prctl(PR_SET_DUMPABLE, 0);
 }
 
+/*
+ * A command that runs takes four descriptors, a thousand of them more than the usual soft limit.
+ * Commands get the old one back: programs that use select(2) break beyond it.
+ */
+static void raise_file_limit(struct execd *execd)
+{
+    if (getrlimit(RLIMIT_NOFILE, &execd->file_limit) < 0)
+        return;
+    struct rlimit raised = execd->file_limit;
+    raised.rlim_cur = raised.rlim_max;
+    (void)setrlimit(RLIMIT_NOFILE, &raised);
+}
+
 static void setup_log(const struct execd_options *options)
 {
     const char *path = getenv("EXECD_LOG_FILE");
@@ -76,6 +89,7 @@ int main(int argc, char **argv)
         return EXIT_SUCCESS;
     }
     hide_memory();
+    raise_file_limit(&execd);
     setup_log(&execd.options);
     int r = token_load(execd.options.token_fd, &execd.token, &err);
     if (r == 0)

@@ -3,6 +3,7 @@
 
 #include "command_run.h"
 
+#include <osb/log.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -46,8 +47,9 @@ static void on_child(int signo, void *arg)
 
 int reaper_start(struct execd *execd, struct osb_err *err)
 {
+    /* Some emulated kernels cannot: then orphans go to process 1, and only groups can be killed. */
     if (prctl(PR_SET_CHILD_SUBREAPER, 1) < 0)
-        return osb_fail(err, -errno, "subreaper: %s", strerror(errno));
+        osb_log(OSB_LOG_WARN, "no subreaper", OSB_KV_STR("error", strerror(errno)));
     osb_defer_init(&execd->reap, execd->loop, reap, execd);
     return osb_loop_on_signal(execd->loop, SIGCHLD, on_child, execd, err);
 }

@@ -140,6 +140,14 @@ static int set_identity(const struct osb_spawn_job *job)
     return 0;
 }
 
+static int set_limits(const struct osb_spawn_job *job)
+{
+    const struct rlimit *limit = job->spawn->file_limit;
+    if (limit && setrlimit(RLIMIT_NOFILE, limit) < 0)
+        return fail(job, "set the limit of descriptors");
+    return 0;
+}
+
 /* After the change of identity, which clears it; the parent may have died before. */
 static int set_death_signal(const struct osb_spawn_job *job)
 {
@@ -176,8 +184,8 @@ static int prepare(const struct osb_spawn_job *job)
     const struct osb_spawn *spawn = job->spawn;
     if (spawn->clone_namespaces && unshare(spawn->clone_namespaces) < 0)
         return fail(job, "make namespaces");
-    if (place_fds(job) < 0 || set_session(job) < 0 || set_identity(job) < 0 ||
-        set_death_signal(job) < 0)
+    if (place_fds(job) < 0 || set_session(job) < 0 || set_limits(job) < 0 ||
+        set_identity(job) < 0 || set_death_signal(job) < 0)
         return -1;
     if (spawn->cwd && chdir(spawn->cwd) < 0) /* with the rights of the new user */
         return fail(job, "change to the folder");

@@ -9,6 +9,7 @@
 
 #include <osb/err.h>
 #include <stdbool.h>
+#include <sys/resource.h>
 #include <sys/types.h>
 
 enum { OSB_SPAWN_MAX_FDS = 8 };
@@ -28,6 +29,7 @@ struct osb_spawn {
     gid_t gid;
     const gid_t *groups; /* supplementary groups */
     int group_count;
+    const struct rlimit *file_limit; /* RLIMIT_NOFILE; NULL inherits */
     int death_signal;     /* PR_SET_PDEATHSIG: when the calling THREAD ends; 0 for none */
     int clone_namespaces; /* CLONE_NEW… flags for unshare(2) before exec; 0 for none */
 };
