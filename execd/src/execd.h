@@ -30,6 +30,7 @@ struct execd {
     struct osb_defer reap;
     struct usage usage_before; /* what the newest reading is compared with */
     struct usage usage_now;
+    struct osb_timer first_usage;
     struct osb_timer drain_timeout;
     bool is_draining;
 };

@@ -21,7 +21,9 @@ static void take_sample(struct execd *execd)
     struct usage now;
 
     usage_read("", &now);
-    if (now.taken_ns - execd->usage_now.taken_ns >= METRICS_SAMPLE_MS * OSB_NS_PER_MS)
+    if (execd->usage_now.taken_ns == 0) /* asked before the first reading: nothing to compare */
+        execd->usage_before = now;
+    else if (now.taken_ns - execd->usage_now.taken_ns >= METRICS_SAMPLE_MS * OSB_NS_PER_MS)
         execd->usage_before = execd->usage_now;
     execd->usage_now = now;
 }
@@ -99,10 +101,20 @@ static void get_watch(struct osb_http_exchange *x, const struct osb_http_params 
     on_tick(&watch->timer);
 }
 
+/* The reading that the first share of CPU is taken from; not at once, because starting is urgent.
+ */
+static void on_first_sample(struct osb_timer *timer)
+{
+    struct execd *execd = timer->arg;
+
+    usage_read("", &execd->usage_now);
+    execd->usage_before = execd->usage_now;
+}
+
 void metric_routes(struct execd *execd)
 {
-    usage_read("", &execd->usage_before);
-    execd->usage_now = execd->usage_before;
+    osb_timer_init(&execd->first_usage, execd->loop, on_first_sample, execd);
+    osb_timer_set(&execd->first_usage, METRICS_SAMPLE_MS);
     osb_http_route(execd->router, "GET", "/metrics", get_metrics, execd);
     osb_http_route(execd->router, "GET", "/metrics/watch", get_watch, execd);
 }

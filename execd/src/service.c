@@ -156,6 +156,7 @@ void service_stop(struct execd *execd)
     if (!execd->loop)
         return;
     osb_timer_stop(&execd->drain_timeout);
+    osb_timer_stop(&execd->first_usage);
     osb_listener_free(execd->listener);
     command_kills_done(execd);
     if (execd->server)
