@@ -51,7 +51,7 @@ static int set_up(struct store *store, const char *path, struct osb_err *err)
     sqlite3_extended_result_codes(store->db, 0);
     int r = store_exec(store->db, pragmas, path, err);
     if (r >= 0)
-        r = store_schema_apply(store->db, path, err);
+        r = store_schema_apply(store->db, path, &store_layout, err);
     return r >= 0 ? prepare_all(store, err) : r;
 }
 

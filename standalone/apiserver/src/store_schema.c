@@ -5,7 +5,7 @@
 #include <osb/alloc.h>
 #include <osb/cleanup.h>
 
-/* Step i brings version i to i + 1. Rows are never edited here once released. */
+/* A step is never edited once it was released. */
 static const char *const steps[STORE_SCHEMA] = {
     "CREATE TABLE meta (id INTEGER PRIMARY KEY CHECK (id = 1), schema INTEGER NOT NULL,"
     " revision INTEGER NOT NULL, floor INTEGER NOT NULL);"
@@ -15,6 +15,8 @@ static const char *const steps[STORE_SCHEMA] = {
     "CREATE TABLE events (revision INTEGER PRIMARY KEY, type INTEGER NOT NULL,"
     " resource TEXT NOT NULL, key TEXT NOT NULL, object BLOB NOT NULL, previous BLOB);",
 };
+
+const struct store_layout store_layout = {steps, STORE_SCHEMA};
 
 int store_fail(sqlite3 *db, const char *what, struct osb_err *err)
 {
@@ -85,35 +87,31 @@ static int back_up(sqlite3 *db, const char *path, int version, struct osb_err *e
     return r;
 }
 
-static int run_step(sqlite3 *db, int version, struct osb_err *err)
+static int run_step(sqlite3 *db, const struct store_layout *layout, int version,
+                    struct osb_err *err)
 {
     _cleanup_free_ char *sql = osb_asprintf("BEGIN IMMEDIATE; %s UPDATE meta SET schema = %d;"
                                             " COMMIT;",
-                                            steps[version], version + 1);
+                                            layout->steps[version], version + 1);
     int r = store_exec(db, sql, "migrate the layout", err);
     if (r < 0)
         sqlite3_exec(db, "ROLLBACK", NULL, NULL, NULL);
     return r;
 }
 
-int store_schema_apply(sqlite3 *db, const char *path, struct osb_err *err)
+int store_schema_apply(sqlite3 *db, const char *path, const struct store_layout *layout,
+                       struct osb_err *err)
 {
     int version = 0, r = read_version(db, &version, err);
     if (r < 0)
         return r;
-    if (version > STORE_SCHEMA)
+    if (version > layout->version)
         return osb_fail(err, -OSB_E_UNSUPPORTED,
                         "store: the file has layout %d, this program knows up to %d", version,
-                        STORE_SCHEMA);
-    if (version > 0 && version < STORE_SCHEMA) {
+                        layout->version);
+    if (version > 0 && version < layout->version)
         r = back_up(db, path, version, err);
-        if (r < 0)
-            return r;
-    }
-    for (; version < STORE_SCHEMA; version++) {
-        r = run_step(db, version, err);
-        if (r < 0)
-            return r;
-    }
-    return 0;
+    for (; r >= 0 && version < layout->version; version++)
+        r = run_step(db, layout, version, err);
+    return r;
 }

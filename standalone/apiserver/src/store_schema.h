@@ -10,7 +10,20 @@
 int store_exec(sqlite3 *db, const char *sql, const char *what, struct osb_err *err);
 /* An SQLite result as an error of ours: SQLITE_FULL is -ENOSPC, and so on. */
 int store_fail(sqlite3 *db, const char *what, struct osb_err *err);
-/* Makes or migrates the layout; a newer one is -OSB_E_UNSUPPORTED. PATH is for the backup. */
-int store_schema_apply(sqlite3 *db, const char *path, struct osb_err *err);
+/* A layout and the way to it: step i, in SQL, brings version i to i + 1. */
+struct store_layout {
+    const char *const *steps;
+    int version;
+};
+
+/* Of this program. */
+extern const struct store_layout store_layout;
+
+/*
+ * Makes LAYOUT or migrates to it, one transaction a step, after a copy of the file to "PATH.vN". A
+ * newer one is -OSB_E_UNSUPPORTED.
+ */
+int store_schema_apply(sqlite3 *db, const char *path, const struct store_layout *layout,
+                       struct osb_err *err);
 
 #endif

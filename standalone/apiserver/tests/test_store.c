@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fixture.h"
 #include "store.h"
+#include "store_schema.h"
 
 #include <osb/alloc.h>
 #include <osb/fd.h>
@@ -160,6 +161,51 @@ static void a_newer_layout_is_refused_and_left_alone(void **state)
     run_sql(*state, "SELECT schema FROM meta WHERE schema = 99");
 }
 
+/* One number that SQL gives; -1 when it fails. */
+static int number(const char *path, const char *sql)
+{
+    sqlite3 *db = NULL;
+    sqlite3_stmt *stmt = NULL;
+    int n = -1;
+    if (sqlite3_open(path, &db) == SQLITE_OK &&
+        sqlite3_prepare_v2(db, sql, -1, &stmt, NULL) == SQLITE_OK &&
+        sqlite3_step(stmt) == SQLITE_ROW)
+        n = sqlite3_column_int(stmt, 0);
+    sqlite3_finalize(stmt);
+    sqlite3_close(db);
+    return n;
+}
+
+static int migrate(struct files *f, const char *second_step)
+{
+    const char *const steps[] = {store_layout.steps[0], second_step};
+    const struct store_layout next = {steps, 2};
+    sqlite3 *db = NULL;
+    assert_int_equal(sqlite3_open(f->path, &db), SQLITE_OK);
+    int r = store_schema_apply(db, f->path, &next, NULL);
+    sqlite3_close(db);
+    return r;
+}
+
+static void an_older_layout_is_copied_and_migrated(void **state)
+{
+    struct files *f = *state;
+    struct store *store = open_store(f);
+    commit(store, EVENT_ADDED, 2, "n/a", "{}");
+    store_close(store);
+    _cleanup_free_ char *copy = osb_asprintf("%s.v1", f->path);
+    assert_true(migrate(f, "CREATE TABLE broken (;") < 0); /* nothing of it stays */
+    assert_int_equal(number(f->path, "SELECT schema FROM meta"), 1);
+    assert_int_equal(migrate(f, "ALTER TABLE meta ADD COLUMN more INTEGER DEFAULT 7;"), 0);
+    assert_int_equal(number(f->path, "SELECT schema FROM meta"), 2);
+    assert_int_equal(number(f->path, "SELECT more FROM meta"), 7);
+    assert_int_equal(number(f->path, "SELECT count(*) FROM objects"), 1);
+    assert_int_equal(number(copy, "SELECT schema FROM meta"), 1);
+    assert_int_equal(number(copy, "SELECT count(*) FROM objects"), 1);
+    store = NULL;
+    assert_int_equal(store_open(f->path, &store, NULL), -OSB_E_UNSUPPORTED); /* newer than ours */
+}
+
 static void a_file_that_is_no_database_is_refused(void **state)
 {
     struct files *f = *state;
@@ -176,7 +222,7 @@ int main(void)
 #define T(f) cmocka_unit_test_setup_teardown(f, make_files, remove_files)
         T(what_was_committed_is_there_after_a_reopen), T(a_commit_that_fails_leaves_nothing),
         T(a_full_disk_is_an_error_of_its_own),         T(a_newer_layout_is_refused_and_left_alone),
-        T(a_file_that_is_no_database_is_refused),
+        T(an_older_layout_is_copied_and_migrated),     T(a_file_that_is_no_database_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
