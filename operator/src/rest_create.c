@@ -23,6 +23,7 @@
 #include "rest_idempotency.h"
 #include "rest_sandbox.h"
 #include "rest_status.h"
+#include "rest_template.h"
 #include "rest_undo.h"
 
 enum { UNDO_WAIT_MS = 5000 }; /* for a failed sandbox to leave the cache before the answer */
@@ -292,6 +293,7 @@ static void post(struct rest_create *create, const struct create_spec *spec)
     struct osb_err err = {0};
     _cleanup_json_ struct osb_json *object =
         create_object(spec, &identity, op->config, osb_loop_realtime_ns(op->loop));
+    rest_template_apply(create->rest->template_, object);
     osb_kube_client_set_request_id(op->client, request->id);
     int r = osb_kube_create(op->client, &osb_kind_batchsandbox, op->namespace_, object, on_posted,
                             create, &create->call, &err);

@@ -10,6 +10,7 @@
 #include "rest_auth.h"
 #include "rest_create.h"
 #include "rest_request.h"
+#include "rest_template.h"
 #include "rest_undo.h"
 
 /* Every route of the API stands bare and under /v1. */
@@ -126,11 +127,15 @@ static int listen_on(struct rest *rest, const struct config_server *config, stru
 
 int rest_new(struct operator* op, struct rest **ret, struct osb_err *err)
 {
+    struct osb_json *template_ = NULL;
     int r = rest_auth_check_config(&op->config->server, err);
+    if (r >= 0 && op->config->kubernetes.template_file)
+        r = rest_template_load(op->config->kubernetes.template_file, &template_, err);
     if (r < 0)
         return r;
     struct rest *rest = osb_new(struct rest);
     rest->op = op;
+    rest->template_ = template_;
     osb_list_init(&rest->creates);
     osb_list_init(&rest->undos);
     rest_waits_init(rest);
@@ -141,6 +146,9 @@ int rest_new(struct operator* op, struct rest **ret, struct osb_err *err)
         rest_free(rest);
         return r;
     }
+    if (op->config->runtime.execd_image)
+        osb_log(OSB_LOG_WARN, "runtime.execd_image is not used: the node puts execd into sandboxes",
+                OSB_KV_STR("image", op->config->runtime.execd_image));
     osb_log(OSB_LOG_INFO, "REST API", OSB_KV_STR("address", op->config->server.host),
             OSB_KV_INT("port", rest_port(rest)), OSB_KV_STR("namespace", op->namespace_));
     *ret = rest;
@@ -217,6 +225,8 @@ void rest_free(struct rest *rest)
     osb_defer_cancel(&rest->wake);
     osb_map_done(&rest->tokens, free_token);
     osb_http_router_free(rest->router);
+    if (rest->template_)
+        osb_json_free(rest->template_);
     free(rest->bindings);
     free(rest);
 }

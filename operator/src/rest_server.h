@@ -52,9 +52,10 @@ struct rest {
     struct osb_list waits; /* struct rest_wait: nothing new for them */
     struct osb_list due;   /* struct rest_wait: to be looked at */
     struct osb_defer wake;
-    struct osb_list creates; /* struct rest_create */
-    struct osb_list undos;   /* struct rest_undo */
-    struct osb_map tokens;   /* BatchSandbox UID to struct osb_secret of its execd */
+    struct osb_list creates;    /* struct rest_create */
+    struct osb_list undos;      /* struct rest_undo */
+    struct osb_json *template_; /* beneath each sandbox; NULL: none */
+    struct osb_map tokens;      /* BatchSandbox UID to struct osb_secret of its execd */
     bool is_draining;
     bool is_drained; /* no connection is left */
     void (*drain_done)(void *arg);
