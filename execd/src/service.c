@@ -8,7 +8,10 @@
 
 #include <osb/json_writer.h>
 
-enum { DRAIN_MS = 5000 };
+enum {
+    DRAIN_MS = 5000,
+    WRITE_TIMEOUT_MS = 600 * 1000, /* a client may stop reading, and hold its command, this long */
+};
 
 static const char token_header[] = "X-EXECD-ACCESS-TOKEN";
 
@@ -82,7 +85,7 @@ static void add_routes(struct execd *execd)
 
 int service_start(struct execd *execd, struct osb_err *err)
 {
-    struct osb_http_server_options options = {0};
+    struct osb_http_server_options options = {.write_timeout_ms = WRITE_TIMEOUT_MS};
 
     int r = osb_loop_new_epoll(&execd->loop, err);
     if (r < 0)
