@@ -16,7 +16,8 @@ struct osb_signal_handler {
 
 struct osb_loop {
     struct osb_backend *backend;
-    uint64_t now_ns; /* cached while in a turn */
+    uint64_t now_ns;   /* cached while in a turn */
+    bool is_now_fresh; /* in this turn: read after the wait */
     bool is_in_turn;
     int callbacks; /* run in this turn */
     atomic_bool is_stopping;

@@ -184,6 +184,17 @@ static void run_defers(struct osb_loop *loop)
     osb_list_remove(&batch);
 }
 
+/*
+ * The wait may have been long, and the first callback after it, which the back end runs inside of
+ * its wait, must not set timers by the time from before.
+ */
+static void freshen_now(struct osb_loop *loop)
+{
+    if (!loop->is_now_fresh)
+        loop->now_ns = loop->backend->ops->now_ns(loop->backend);
+    loop->is_now_fresh = true;
+}
+
 int osb_loop_turn(struct osb_loop *loop, int max_wait_ms)
 {
     const struct osb_backend_ops *ops = loop->backend->ops;
@@ -191,8 +202,9 @@ int osb_loop_turn(struct osb_loop *loop, int max_wait_ms)
     loop->is_in_turn = true;
     loop->callbacks = 0;
     loop->now_ns = ops->now_ns(loop->backend);
+    loop->is_now_fresh = false;
     int r = ops->wait(loop->backend, turn_wait_ns(loop, max_wait_ms));
-    loop->now_ns = ops->now_ns(loop->backend);
+    freshen_now(loop);
     osb_timers_fire(loop);
     run_defers(loop);
     loop->is_in_turn = false;
@@ -292,6 +304,7 @@ void osb_watch_dispatch(struct osb_watch *watch, int ready)
             watch->armed = watch->events;
         return;
     }
+    freshen_now(watch->loop);
     watch->loop->callbacks++;
     watch->fn(watch, wanted);
 }

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <osb/alloc.h>
 #include <sys/socket.h>
+#include <sys/timerfd.h>
 
 /* A watch on the reading end of a pipe. */
 struct end {
@@ -249,9 +250,41 @@ static void a_regular_file_and_a_closed_descriptor_are_refused(void **state)
     osb_watch_stop(&watch);
 }
 
+static void never(struct osb_timer *timer)
+{
+    (void)timer;
+    fail_msg("it was set for later");
+}
+
+static void set_timer_of_arg(struct osb_watch *watch, int events)
+{
+    (void)events;
+    osb_watch_stop(watch);
+    osb_timer_set(watch->arg, 10);
+}
+
+static void a_timer_set_after_a_long_wait_counts_from_its_end(void **state)
+{
+    const struct itimerspec in_30_ms = {.it_value.tv_nsec = 30 * 1000000};
+    struct osb_watch watch;
+    struct osb_timer timer;
+    (void)state;
+    int fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+    assert_true(fd >= 0);
+    osb_timer_init(&timer, the_loop, never, NULL);
+    osb_watch_init(&watch, the_loop, fd, set_timer_of_arg, &timer);
+    assert_int_equal(osb_watch_set(&watch, OSB_READABLE), 0);
+    assert_int_equal(timerfd_settime(fd, 0, &in_30_ms, NULL), 0);
+    while (!osb_timer_is_set(&timer))
+        assert_true(osb_loop_turn(the_loop, -1) >= 0);
+    osb_timer_stop(&timer);
+    close(fd);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        LOOP_TEST(a_timer_set_after_a_long_wait_counts_from_its_end),
         LOOP_TEST(a_watch_is_level_triggered),
         LOOP_TEST(a_stopped_watch_is_silent_and_can_be_set_again),
         LOOP_TEST(end_of_file_is_readable),
