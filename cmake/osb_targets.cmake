@@ -6,6 +6,8 @@
 #   osb_test(NAME SOURCES … [DEPS …] [LIBS …])      cmocka test, run by ctest, label "unit"
 #   osb_fuzz(NAME SOURCE f.c [DEPS …] [CORPUS dir]) libFuzzer target; elsewhere a corpus replay test
 
+set(OSB_TEST_TIMEOUT 120 CACHE STRING "Seconds after which a unit test counts as hung")
+
 set_property(GLOBAL PROPERTY OSB_HEADERS "")
 
 # All programs, and no test: what a user needs. It takes only the packages of the purpose `build`.
@@ -61,7 +63,7 @@ function(osb_test name)
     set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/tests")
     if(NOT OSB_FUZZ)
         add_test(NAME ${name} COMMAND ${name})
-        set_tests_properties(${name} PROPERTIES LABELS unit TIMEOUT 120)
+        set_tests_properties(${name} PROPERTIES LABELS unit TIMEOUT ${OSB_TEST_TIMEOUT})
     endif()
 endfunction()
 
@@ -85,7 +87,7 @@ function(osb_fuzz name)
     set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/fuzz")
     if(NOT OSB_FUZZ)
         add_test(NAME ${name} COMMAND ${name} "${CMAKE_CURRENT_SOURCE_DIR}/${A_CORPUS}")
-        set_tests_properties(${name} PROPERTIES LABELS fuzz-replay TIMEOUT 120)
+        set_tests_properties(${name} PROPERTIES LABELS fuzz-replay TIMEOUT ${OSB_TEST_TIMEOUT})
     endif()
 endfunction()
 
