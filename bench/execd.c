@@ -261,10 +261,10 @@ static void upload(int fd, const char *path)
         "filename=\"f\"\r\n\r\n",
         boundary, path, boundary);
     _cleanup_free_ char *tail = osb_asprintf("\r\n--%s--\r\n", boundary);
-    _cleanup_free_ char *request = osb_asprintf(
-        "POST /files/upload HTTP/1.1\r\nHost: x\r\nContent-Type: multipart/form-data; "
-        "boundary=%s\r\nContent-Length: %llu\r\n\r\n%s",
-        boundary, (unsigned long long)(strlen(head) + file_bytes + strlen(tail)), head);
+    _cleanup_free_ char *request =
+        osb_asprintf("POST /files/upload HTTP/1.1\r\nHost: x\r\nContent-Type: multipart/form-data; "
+                     "boundary=%s\r\nContent-Length: %llu\r\n\r\n%s",
+                     boundary, (unsigned long long)strlen(head) + file_bytes + strlen(tail), head);
     uint64_t rest;
     osb_assert(osb_write_all(fd, request, strlen(request)) == 0);
     for (uint64_t sent = 0; sent < file_bytes; sent += sizeof(block))

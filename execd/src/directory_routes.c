@@ -38,7 +38,7 @@ static void get_list(struct osb_http_exchange *x, const struct osb_http_params *
     struct osb_slice text;
     uint64_t depth = 1;
     struct stat st;
-    char *path;
+    char *path = NULL;
 
     (void)params;
     (void)arg;
@@ -63,7 +63,7 @@ static void get_search(struct osb_http_exchange *x, const struct osb_http_params
 {
     struct osb_slice text = OSB_SLICE_NULL;
     struct stat st;
-    char *path;
+    char *path = NULL;
 
     (void)params;
     (void)arg;
@@ -85,7 +85,7 @@ static int make_directory(struct osb_arena *arena, struct osb_slice name, struct
 {
     struct permission permission;
     struct stat st;
-    char *path;
+    char *path = NULL;
     int result = permission_read(r, arena, &permission, err);
 
     if (result == 0)
@@ -134,7 +134,7 @@ static void delete_directories(struct osb_http_exchange *x, const struct osb_htt
     (void)arg;
     for (size_t i = 0; osb_http_query_at(x, "path", i, &query); i++) {
         struct osb_err err = {0};
-        char *path;
+        char *path = NULL;
         int r = path_resolve(osb_http_arena(x), query, &path, &err);
         if (r == 0)
             r = osb_remove_tree(path, &err);

@@ -58,7 +58,7 @@ static int open_regular(const char *path, struct stat *ret_st, struct osb_err *e
 static bool is_not_modified(struct osb_http_exchange *x, const struct stat *st)
 {
     struct osb_slice since;
-    time_t time;
+    time_t time = 0;
 
     return osb_http_header(x, "If-Modified-Since", &since) && file_date_parse(since, &time) &&
            st->st_mtim.tv_sec <= time;
@@ -105,8 +105,8 @@ static void get_download(struct osb_http_exchange *x, const struct osb_http_para
     struct osb_slice range = OSB_SLICE_NULL;
     struct osb_err err = {0};
     struct line_window window;
-    struct stat st;
-    char *path;
+    struct stat st = {0};
+    char *path = NULL;
 
     (void)params;
     (void)arg;

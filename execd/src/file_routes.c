@@ -31,7 +31,7 @@ static void get_info(struct osb_http_exchange *x, const struct osb_http_params *
     for (size_t i = 0; osb_http_query_at(x, "path", i, &query); i++) {
         struct osb_err err = {0};
         struct stat st;
-        char *path;
+        char *path = NULL;
         int r = path_resolve(osb_http_arena(x), query, &path, &err);
         if (r == 0 && lstat(path, &st) < 0)
             r = osb_fail(&err, -errno, "%s: %s", path, strerror(errno));
@@ -67,7 +67,7 @@ static void delete_files(struct osb_http_exchange *x, const struct osb_http_para
     (void)arg;
     for (size_t i = 0; osb_http_query_at(x, "path", i, &query); i++) {
         struct osb_err err = {0};
-        char *path;
+        char *path = NULL;
         int r = path_resolve(osb_http_arena(x), query, &path, &err);
         if (r == 0)
             r = delete_file(path, &err);
@@ -97,8 +97,8 @@ static int move(struct osb_arena *arena, struct osb_slice src, struct osb_slice 
                 struct osb_err *err)
 {
     struct stat st;
-    char *from;
-    char *to;
+    char *from = NULL;
+    char *to = NULL;
 
     int r = path_resolve(arena, src, &from, err);
     if (r == 0)
@@ -174,7 +174,7 @@ static int set_permission(struct osb_arena *arena, struct osb_slice name, struct
                           struct osb_err *err)
 {
     struct permission permission;
-    char *path;
+    char *path = NULL;
     int result = permission_read(r, arena, &permission, err);
 
     if (result == 0)

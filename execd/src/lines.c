@@ -87,7 +87,6 @@ void lines_feed(struct lines *lines, struct osb_slice data, lines_fn *fn, void *
         if (lines->partial.len + len > LINE_MAX_TEXT) {
             keep_partial(lines, osb_slice_first(data, (size_t)at), fn, arg);
             data = osb_slice_from(data, (size_t)at);
-            at = 0;
             len = end;
         }
         struct osb_slice line = osb_slice_first(data, len);

@@ -87,7 +87,7 @@ static int replace_one(struct osb_json_reader *r, struct osb_arena *arena, struc
     struct osb_slice old = OSB_SLICE_NULL;
     struct osb_slice new = OSB_SLICE_NULL;
     uint64_t count = 0;
-    char *path;
+    char *path = NULL;
 
     read_texts(r, arena, &old, &new);
     int result = osb_json_reader_check(r, err);

@@ -109,7 +109,7 @@ static int open_file(struct upload *upload)
     _cleanup_arena_ struct osb_arena arena = {0};
     struct pending *pending = osb_list_first(&upload->pending, struct pending, link);
     struct osb_slice name = OSB_SLICE_NULL;
-    char *path;
+    char *path = NULL;
 
     upload->file_count++;
     if (!pending)
