@@ -89,9 +89,13 @@ static int uv_backend_arm(struct osb_backend *backend, struct osb_watch *watch, 
     return r;
 }
 
+/*
+ * uv_run() fires timers before it polls, too. On a slow machine the time may be over by then, and
+ * without another timer it would poll for ever: stopping makes that poll one that does not wait.
+ */
 static void on_timeout(uv_timer_t *timer)
 {
-    (void)timer; /* ends the wait by having run */
+    uv_stop(timer->loop);
 }
 
 static int uv_backend_wait(struct osb_backend *backend, int64_t timeout_ns)
