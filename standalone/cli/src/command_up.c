@@ -134,7 +134,7 @@ static int start(const char *state)
         (void)waitpid(pid, NULL, 0); /* it takes down what it had started, then ends */
         if (instance_load(state, &instance, NULL) >= 0)
             mount_ns_remove_points(&instance);
-    } else if ((r = instance_load(state, &instance, &err)) < 0) {
+    } else if (instance_load(state, &instance, &err) < 0) {
         code = fail(&err);
     } else {
         print_addresses(&instance, "");
