@@ -107,6 +107,8 @@ static void reply(struct rest_create *create, const struct batchsandbox *bs)
     rest_sandbox_print(&w, bs, REST_CREATED);
     osb_assert(osb_json_writer_finish(&w, NULL) == 0);
     observe(create);
+    if (create->answers_at_once)
+        osb_http_reply_header(request->x, "Preference-Applied", OSB_SLICE("respond-async"));
     osb_http_reply_headerf(request->x, "Location", "/v1/sandboxes/%s", create->name);
     rest_reply(request, 202, osb_buf_slice(&body));
 }
