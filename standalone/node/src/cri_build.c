@@ -290,9 +290,9 @@ Runtime__V1__ContainerConfig *cri_build_container(struct osb_arena *arena,
     config->metadata->name = unconst(container->name);
     config->metadata->attempt = attempt;
     config->image = cri_build_image(arena, container->image);
-    copy_list(arena, container->command, container->command_count, &config->n_command,
+    copy_list(arena, resolved->command, container->command_count, &config->n_command,
               &config->command);
-    copy_list(arena, container->args, container->arg_count, &config->n_args, &config->args);
+    copy_list(arena, resolved->args, container->arg_count, &config->n_args, &config->args);
     if (container->working_dir)
         config->working_dir = unconst(container->working_dir);
     config->n_envs = resolved->env_count;

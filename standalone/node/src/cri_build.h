@@ -32,6 +32,8 @@ struct resolved_mount {
 };
 
 struct resolved_container {
+    const char **command; /* as many as the spec has, like args */
+    const char **args;
     struct resolved_env *env;
     size_t env_count;
     struct resolved_mount *mounts;

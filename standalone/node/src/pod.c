@@ -49,7 +49,7 @@ static void on_reported(int r, struct osb_slice body, const struct osb_err *err,
     struct pod *pod = arg;
     (void)body;
     pod->report_call = NULL;
-    if (r == -OSB_E_NOT_FOUND) {
+    if (r == -OSB_E_NOT_FOUND || r == -OSB_E_CONFLICT) { /* or another pod has the name */
         pod_set_deleting(pod, POD_FORCED_GRACE_S, true);
         return;
     }
@@ -147,15 +147,20 @@ void pod_container_end_told(struct pod *pod, size_t index)
     pod_refresh_container(pod, index);
 }
 
+void pod_set_past_deadline(struct pod *pod)
+{
+    pod->state.is_past_deadline = true;
+    pod->state.failed_reason = osb_strdup(POD_DEADLINE_REASON);
+    pod->state.failed_message =
+        osb_strdup("the pod was active on the node longer than its activeDeadlineSeconds");
+}
+
 static void on_deadline(struct osb_timer *timer)
 {
     struct pod *pod = timer->arg;
     if (pod_is_finished(pod->spec, &pod->state))
         return;
-    pod->state.is_past_deadline = true;
-    pod->state.failed_reason = osb_strdup("DeadlineExceeded");
-    pod->state.failed_message =
-        osb_strdup("the pod was active on the node longer than its activeDeadlineSeconds");
+    pod_set_past_deadline(pod);
     pod_step_interrupt(pod);
     pod_report(pod);
     pod_kick(pod);
@@ -175,6 +180,17 @@ void pod_set_deleting(struct pod *pod, int64_t grace_s, bool is_object_gone)
     pod_kick(pod);
 }
 
+void pod_arm_deadline(struct pod *pod)
+{
+    int64_t deadline_s = pod->spec->deadline_s;
+    if (deadline_s <= 0)
+        return;
+    int64_t ran_ms = (osb_loop_realtime_ns(pod->node->loop) - pod->times.start_ns) / 1000000;
+    int64_t left_ms = deadline_s > INT64_MAX / 1000 ? INT64_MAX : deadline_s * 1000;
+    left_ms = ran_ms < left_ms ? left_ms - (ran_ms > 0 ? ran_ms : 0) : 0;
+    osb_timer_set(&pod->deadline, (uint64_t)left_ms);
+}
+
 struct pod *pod_new(struct node *node, struct pod_spec *spec)
 {
     struct pod *pod = osb_new(struct pod);
@@ -187,8 +203,6 @@ struct pod *pod_new(struct node *node, struct pod_spec *spec)
     osb_timer_init(&pod->report_retry, node->loop, on_report_retry, pod);
     osb_timer_init(&pod->deadline, node->loop, on_deadline, pod);
     osb_timer_init(&pod->recheck, node->loop, on_recheck, pod);
-    if (spec->deadline_s > 0)
-        osb_timer_set(&pod->deadline, (uint64_t)spec->deadline_s * 1000);
     return pod;
 }
 

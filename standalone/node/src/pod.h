@@ -11,6 +11,8 @@
 #include "pod_secrets.h"
 #include "pod_status.h"
 
+#define POD_DEADLINE_REASON "DeadlineExceeded"
+
 struct pod {
     struct node *node;
     struct pod_spec *spec;
@@ -54,6 +56,10 @@ void pod_kick(struct pod *pod);
 void pod_report(struct pod *pod);
 /* The deletion of the object was asked for, or has happened. */
 void pod_set_deleting(struct pod *pod, int64_t grace_s, bool is_object_gone);
+/* activeDeadlineSeconds are over: the pod has failed. */
+void pod_set_past_deadline(struct pod *pod);
+/* (Re)arms the timer of activeDeadlineSeconds, which count from the pod's start. */
+void pod_arm_deadline(struct pod *pod);
 /* Asks CRI for the state of a container (or of the sandbox), then kicks. */
 void pod_refresh_container(struct pod *pod, size_t index);
 void pod_refresh_sandbox(struct pod *pod);

@@ -116,10 +116,23 @@ static void claim_sandbox(struct pod *pod, struct found_sandbox *found)
     found->is_claimed = true;
     pod->state.sandbox_id = osb_strdup(found->id);
     pod->state.attempt = found->attempt;
-    /* Without an address on record the sandbox was made just before the end: another is made. */
-    pod->state.sandbox = found->is_ready && ip ? SANDBOX_PHASE_READY : SANDBOX_PHASE_DEAD;
-    if (pod->state.sandbox == SANDBOX_PHASE_READY)
+    if (!found->is_ready) {
+        pod->state.sandbox = SANDBOX_PHASE_DEAD;
+    } else if (ip) {
+        pod->state.sandbox = SANDBOX_PHASE_READY;
         pod->state.ip = osb_strdup(ip);
+    } else {
+        pod->state.sandbox = SANDBOX_PHASE_UNKNOWN; /* made after the last status write */
+    }
+}
+
+/* What took the pod down as a whole; a pod that has Failed by it stays so. */
+static void restore_failure(struct pod *pod, const struct osb_json *status)
+{
+    const char *reason = osb_json_cstr(osb_json_get(status, "reason"));
+    if (!reason || strcmp(reason, POD_DEADLINE_REASON) != 0)
+        return;
+    pod_set_past_deadline(pod);
 }
 
 void pod_adopt(struct pod *pod, struct cri_inventory *inventory)
@@ -129,6 +142,7 @@ void pod_adopt(struct pod *pod, struct cri_inventory *inventory)
     int64_t start_ns = time_of(status, "startTime");
     if (start_ns)
         pod->times.start_ns = start_ns;
+    restore_failure(pod, status);
     restore_list(pod, "initContainerStatuses");
     restore_list(pod, "containerStatuses");
     if (sandbox)

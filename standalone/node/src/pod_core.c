@@ -169,7 +169,7 @@ static enum pod_action next_of_teardown(const struct pod_spec *spec, const struc
     if (state->sandbox != SANDBOX_PHASE_NONE) {
         if (find_alive(spec, state, ret_container))
             return POD_STOP;
-        return state->sandbox == SANDBOX_PHASE_READY ? POD_STOP_SANDBOX : POD_REMOVE_SANDBOX;
+        return state->sandbox == SANDBOX_PHASE_DEAD ? POD_REMOVE_SANDBOX : POD_STOP_SANDBOX;
     }
     if (state->has_volumes)
         return POD_CLEAN_UP;
@@ -212,6 +212,8 @@ static enum pod_action next_of_sandbox(const struct pod_state *state, uint64_t n
         return POD_REMOVE_SANDBOX;
     if (state->sandbox_retry_ns > now_ns)
         return wait_until(state->sandbox_retry_ns, ret_wake_ns);
+    if (state->sandbox == SANDBOX_PHASE_UNKNOWN)
+        return POD_ASK_SANDBOX;
     return state->has_volumes ? POD_RUN_SANDBOX : POD_PREPARE_VOLUMES;
 }
 
@@ -226,7 +228,9 @@ enum pod_action pod_next_action(const struct pod_spec *spec, const struct pod_st
         /* The address goes with the sandbox; containers stay for their logs until deletion. */
         if (find_alive(spec, state, ret_container))
             return POD_STOP;
-        return state->sandbox == SANDBOX_PHASE_READY ? POD_STOP_SANDBOX : POD_WAIT;
+        return state->sandbox == SANDBOX_PHASE_READY || state->sandbox == SANDBOX_PHASE_UNKNOWN
+                   ? POD_STOP_SANDBOX
+                   : POD_WAIT;
     }
     if (state->sandbox != SANDBOX_PHASE_READY)
         return next_of_sandbox(state, now_ns, ret_wake_ns);

@@ -55,6 +55,7 @@ struct container_state {
 
 enum sandbox_phase {
     SANDBOX_PHASE_NONE,
+    SANDBOX_PHASE_UNKNOWN, /* made; its address has still to be asked for */
     SANDBOX_PHASE_READY,
     SANDBOX_PHASE_DEAD, /* exists, but is stopped */
 };
@@ -82,6 +83,7 @@ enum pod_action {
     POD_WAIT, /* nothing to do; *RET_WAKE_NS says until when, 0: until something happens */
     POD_PREPARE_VOLUMES,
     POD_RUN_SANDBOX,
+    POD_ASK_SANDBOX, /* whether it lives, and its address */
     POD_PULL,
     POD_CREATE,
     POD_START,

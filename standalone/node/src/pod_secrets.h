@@ -16,7 +16,7 @@ int pod_secrets_fetch(struct node *node, const struct pod_spec *spec,
                       void *arg, struct pod_secrets **ret, struct osb_err *err);
 /* Cancels and wipes. NULL is allowed. */
 void pod_secrets_free(struct pod_secrets *secrets);
-/* How volumes_prepare() and volumes_resolve() read them. */
+/* How volumes_prepare() and container_view_resolve() read them. */
 struct secret_source pod_secrets_source(struct pod_secrets *secrets);
 bool pod_names_secrets(const struct pod_spec *spec);
 

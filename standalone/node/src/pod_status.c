@@ -159,6 +159,11 @@ void pod_status_print(const struct pod_spec *spec, const struct pod_state *state
         times->start_ns = now_ns;
     osb_json_writer_init(&w, out);
     osb_json_begin_object(&w);
+    /* A precondition: another pod may have the name by now. */
+    osb_json_key(&w, "metadata");
+    osb_json_begin_object(&w);
+    osb_json_kv_string(&w, "uid", spec->uid);
+    osb_json_end_object(&w);
     osb_json_key(&w, "status");
     osb_json_begin_object(&w);
     osb_json_kv_string(&w, "phase", pod_phase(spec, state));

@@ -17,8 +17,8 @@ struct pod_times {
 };
 
 /*
- * Appends {"status":{…}}, a merge patch. The same state gives the same text, so that equal texts
- * need no write. HOST_IP is the node's address.
+ * Appends {"metadata":{"uid":…},"status":{…}}, a merge patch. The same state gives the same text,
+ * so that equal texts need no write. HOST_IP is the node's address.
  */
 void pod_status_print(const struct pod_spec *spec, const struct pod_state *state,
                       struct pod_times *times, int64_t now_ns, const char *host_ip,

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "pod_steps.h"
 
+#include "container_view.h"
 #include "cri_build.h"
+#include "log_rotation.h"
 #include "pod_refresh.h"
 #include "pod_table.h"
 #include "volumes.h"
@@ -131,12 +133,19 @@ static void on_sandbox_address(int r, const struct ProtobufCMessage *response,
 {
     struct pod *pod = arg;
     pod->cri_call = NULL;
+    if (r == -OSB_E_NOT_FOUND)
+        pod->state.sandbox = SANDBOX_PHASE_DEAD;
     if (r < 0) {
         sandbox_failed(pod, "FailedCreatePodSandBox", err);
         return;
     }
     const Runtime__V1__PodSandboxStatus *status =
         ((const Runtime__V1__PodSandboxStatusResponse *)response)->status;
+    if (!status || status->state != RUNTIME__V1__POD_SANDBOX_STATE__SANDBOX_READY) {
+        pod->state.sandbox = SANDBOX_PHASE_DEAD;
+        step_end(pod);
+        return;
+    }
     const char *ip = status && status->network ? status->network->ip : NULL;
     if (pod->spec->is_host_network)
         ip = pod->node->host_ip;
@@ -146,6 +155,13 @@ static void on_sandbox_address(int r, const struct ProtobufCMessage *response,
     pod->state.sandbox_failures = 0;
     free(osb_take_ptr(pod->state.sandbox_message));
     step_end(pod);
+}
+
+static void ask_sandbox(struct pod *pod)
+{
+    Runtime__V1__PodSandboxStatusRequest request = RUNTIME__V1__POD_SANDBOX_STATUS_REQUEST__INIT;
+    request.pod_sandbox_id = pod->state.sandbox_id;
+    call(pod, OSB_CRI_POD_SANDBOX_STATUS, &request.base, 0, on_sandbox_address);
 }
 
 static void on_sandbox_run(int r, const struct ProtobufCMessage *response,
@@ -158,13 +174,11 @@ static void on_sandbox_run(int r, const struct ProtobufCMessage *response,
         sandbox_failed(pod, "FailedCreatePodSandBox", err);
         return;
     }
-    Runtime__V1__PodSandboxStatusRequest request = RUNTIME__V1__POD_SANDBOX_STATUS_REQUEST__INIT;
     free(pod->state.sandbox_id);
     pod->state.sandbox_id =
         osb_strdup(((const Runtime__V1__RunPodSandboxResponse *)response)->pod_sandbox_id);
-    pod->state.sandbox = SANDBOX_PHASE_DEAD; /* until its address is known */
-    request.pod_sandbox_id = pod->state.sandbox_id;
-    call(pod, OSB_CRI_POD_SANDBOX_STATUS, &request.base, 0, on_sandbox_address);
+    pod->state.sandbox = SANDBOX_PHASE_UNKNOWN;
+    ask_sandbox(pod);
 }
 
 static void run_sandbox(struct pod *pod)
@@ -289,8 +303,8 @@ static void create(struct pod *pod)
     if (!has_secrets(pod))
         return;
     struct secret_source source = source_of(pod);
-    if (volumes_resolve(&arena, pod->node, pod->spec, pod->index, pod->state.ip, &source, &resolved,
-                        &err) < 0) {
+    if (container_view_resolve(&arena, pod->node, pod->spec, pod->index, pod->state.ip, &source,
+                               &resolved, &err) < 0) {
         pod_secrets_free(osb_take_ptr(pod->secrets));
         container_step_failed(pod, "CreateContainerConfigError", &err);
         return;
@@ -374,6 +388,7 @@ static void on_container_removed(int r, const struct ProtobufCMessage *response,
         osb_log(OSB_LOG_WARN, "remove container", OSB_KV_STR("pod", pod->spec->name),
                 OSB_KV_ERR(err));
     container_next_run(step_state(pod));
+    log_remove_old(pod, pod->index);
     step_end(pod);
 }
 
@@ -429,6 +444,7 @@ static void on_sandbox_removed(int r, const struct ProtobufCMessage *response,
         if (state->phase == CONTAINER_PHASE_EXITED && !pod->state.is_deleting &&
             container_restarts(pod->spec, &pod->spec->containers[i], state))
             container_next_run(state);
+        log_remove_old(pod, i);
     }
     step_end(pod);
 }
@@ -486,6 +502,9 @@ void pod_step_start(struct pod *pod)
         return;
     case POD_RUN_SANDBOX:
         run_sandbox(pod);
+        return;
+    case POD_ASK_SANDBOX:
+        ask_sandbox(pod);
         return;
     case POD_PULL:
         check_image(pod);

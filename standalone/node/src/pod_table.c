@@ -67,6 +67,15 @@ static void reject(struct pod_table *table, struct osb_json *object, const struc
                                .namespace_ = osb_api_namespace(object),
                                .name = osb_api_name(object),
                                .uid = osb_api_uid(object)};
+    if (osb_api_is_deleting(object)) {
+        struct osb_kube_delete_options options = {.uid = ref.uid, .grace_seconds = 0};
+        (void)osb_kube_delete(table->node->kube, &osb_kind_pod, ref.namespace_, ref.name, &options,
+                              NULL, NULL, NULL, NULL);
+        return;
+    }
+    const char *phase = osb_json_cstr(osb_json_get_path(object, "status.phase"));
+    if (phase && !strcmp(phase, "Failed"))
+        return; /* told already */
     osb_kube_event(table->node->events, &ref, true, "UnsupportedPod", "%s", err->message);
     struct osb_json *patch = osb_json_new_object(), *status = osb_json_new_object();
     osb_json_set(status, "phase", osb_json_new_str("Failed"));
@@ -76,16 +85,8 @@ static void reject(struct pod_table *table, struct osb_json *object, const struc
     _cleanup_buf_ struct osb_buf text = {0};
     osb_json_print(patch, &text);
     osb_json_free(patch);
-    if (osb_api_is_deleting(object)) {
-        struct osb_kube_delete_options options = {.uid = ref.uid, .grace_seconds = 0};
-        (void)osb_kube_delete(table->node->kube, &osb_kind_pod, ref.namespace_, ref.name, &options,
-                              NULL, NULL, NULL, NULL);
-        return;
-    }
-    const char *phase = osb_json_cstr(osb_json_get_path(object, "status.phase"));
-    if (!phase || strcmp(phase, "Failed") != 0)
-        (void)osb_kube_patch(table->node->kube, &osb_kind_pod, ref.namespace_, ref.name, "status",
-                             OSB_KUBE_PATCH_MERGE, osb_buf_slice(&text), NULL, NULL, NULL, NULL);
+    (void)osb_kube_patch(table->node->kube, &osb_kind_pod, ref.namespace_, ref.name, "status",
+                         OSB_KUBE_PATCH_MERGE, osb_buf_slice(&text), NULL, NULL, NULL, NULL);
 }
 
 static void update_deletion(struct pod *pod, const struct osb_json *object)
@@ -114,6 +115,7 @@ static void take_in(struct pod_table *table, struct osb_json *object)
     struct pod *pod = pod_new(table->node, spec);
     (void)osb_map_set(&table->pods, osb_slice_str(spec->uid), pod);
     pod_adopt(pod, table->found);
+    pod_arm_deadline(pod);
     update_deletion(pod, object);
     pod_report(pod);
     pod_kick(pod);

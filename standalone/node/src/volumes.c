@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <osb/api_meta.h>
 #include <osb/cleanup.h>
 #include <osb/fd.h>
 #include <stdio.h>
@@ -13,16 +12,16 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static char *pod_folder(struct osb_arena *arena, const struct node *node,
-                        const struct pod_spec *spec)
+char *volumes_pod_folder(struct osb_arena *arena, const struct node *node,
+                         const struct pod_spec *spec)
 {
     return osb_arena_printf(arena, "%s/pods/%s", node->options.root, spec->uid);
 }
 
-static char *volume_folder(struct osb_arena *arena, const struct node *node,
-                           const struct pod_spec *spec, const char *volume)
+char *volumes_folder(struct osb_arena *arena, const struct node *node, const struct pod_spec *spec,
+                     const char *volume)
 {
-    return osb_arena_printf(arena, "%s/volumes/%s", pod_folder(arena, node, spec), volume);
+    return osb_arena_printf(arena, "%s/volumes/%s", volumes_pod_folder(arena, node, spec), volume);
 }
 
 /* MODE exactly, whatever the umask. */
@@ -184,10 +183,10 @@ int volumes_prepare(const struct node *node, const struct pod_spec *spec,
                     const struct secret_source *secrets, struct osb_err *err)
 {
     _cleanup_arena_ struct osb_arena arena = {0};
-    int r = make_folder(pod_folder(&arena, node, spec), 0755, err);
+    int r = make_folder(volumes_pod_folder(&arena, node, spec), 0755, err);
     for (size_t i = 0; r >= 0 && i < spec->volume_count; i++) {
         const struct volume_spec *volume = &spec->volumes[i];
-        const char *path = volume_folder(&arena, node, spec, volume->name);
+        const char *path = volumes_folder(&arena, node, spec, volume->name);
         switch (volume->type) {
         case VOLUME_EMPTY_DIR:
             r = prepare_empty(spec, volume, path, err);
@@ -202,8 +201,9 @@ int volumes_prepare(const struct node *node, const struct pod_spec *spec,
     }
     /* Sticky and open to all: whatever user the image has may add its own files beside ours. */
     if (r >= 0 && spec->inject >= 0)
-        r = make_folder(osb_arena_printf(&arena, "%s/opensandbox", pod_folder(&arena, node, spec)),
-                        01777, err);
+        r = make_folder(
+            osb_arena_printf(&arena, "%s/opensandbox", volumes_pod_folder(&arena, node, spec)),
+            01777, err);
     for (size_t i = 0; r >= 0 && i < spec->container_count; i++)
         r = osb_mkdir_p(osb_arena_printf(&arena, "%s/%s", cri_build_log_folder(&arena, node, spec),
                                          spec->containers[i].name),
@@ -215,137 +215,13 @@ int volumes_remove(const struct node *node, const struct pod_spec *spec, struct 
 {
     _cleanup_arena_ struct osb_arena arena = {0};
     for (size_t i = 0; i < spec->volume_count; i++) {
-        const char *path = volume_folder(&arena, node, spec, spec->volumes[i].name);
+        const char *path = volumes_folder(&arena, node, spec, spec->volumes[i].name);
         if (spec->volumes[i].type != VOLUME_HOST_PATH && is_mounted(path) &&
             umount2(path, MNT_DETACH) < 0)
             return osb_fail(err, -errno, "unmount %s: %s", path, strerror(errno));
     }
-    int r = osb_remove_tree(pod_folder(&arena, node, spec), err);
+    int r = osb_remove_tree(volumes_pod_folder(&arena, node, spec), err);
     if (r >= 0)
         r = osb_remove_tree(cri_build_log_folder(&arena, node, spec), err);
     return r;
-}
-
-/* ---- what a container sees ---- */
-
-static const char *field_value(struct osb_arena *arena, const struct node *node,
-                               const struct pod_spec *spec, const char *pod_ip, const char *path)
-{
-    static const char labels[] = "metadata.labels['", annotations[] = "metadata.annotations['";
-    const struct osb_json *map = NULL;
-    if (!strcmp(path, "metadata.name"))
-        return spec->name;
-    if (!strcmp(path, "metadata.namespace"))
-        return spec->namespace_;
-    if (!strcmp(path, "metadata.uid"))
-        return spec->uid;
-    if (!strcmp(path, "spec.nodeName"))
-        return node->options.node_name;
-    if (!strcmp(path, "status.podIP"))
-        return pod_ip ? pod_ip : "";
-    if (!strcmp(path, "status.hostIP"))
-        return node->host_ip ? node->host_ip : "";
-    size_t skip = 0;
-    if (!strncmp(path, labels, sizeof(labels) - 1)) {
-        map = osb_api_labels(spec->object);
-        skip = sizeof(labels) - 1;
-    } else if (!strncmp(path, annotations, sizeof(annotations) - 1)) {
-        map = osb_api_annotations(spec->object);
-        skip = sizeof(annotations) - 1;
-    }
-    size_t len = strlen(path);
-    if (!skip || len < skip + 2)
-        return NULL;
-    const char *key = osb_arena_slice_dup(arena, osb_slice(path + skip, len - skip - 2));
-    const char *value = osb_json_cstr(osb_json_get(map, key));
-    return value ? value : "";
-}
-
-static int resolve_env(struct osb_arena *arena, const struct node *node,
-                       const struct pod_spec *spec, const struct env_spec *env, const char *pod_ip,
-                       const struct secret_source *secrets, const char **ret, struct osb_err *err)
-{
-    struct osb_slice value;
-    switch (env->source) {
-    case ENV_VALUE:
-        *ret = env->value;
-        return 0;
-    case ENV_SECRET:
-        if (secrets->get(env->secret, env->key, &value, secrets->arg))
-            *ret = osb_arena_slice_dup(arena, value);
-        else if (!env->is_optional)
-            return osb_fail(err, -OSB_E_NOT_FOUND, "secret \"%s\" or its key \"%s\" not found",
-                            env->secret, env->key);
-        return 0;
-    case ENV_FIELD:
-        *ret = field_value(arena, node, spec, pod_ip, env->value);
-        if (!*ret)
-            return osb_fail(err, -OSB_E_UNSUPPORTED, "env %s: field %s is not supported", env->name,
-                            env->value);
-        return 0;
-    }
-    return 0;
-}
-
-static const char *volume_source(struct osb_arena *arena, const struct node *node,
-                                 const struct pod_spec *spec, const struct mount_spec *mount)
-{
-    const char *source = volume_folder(arena, node, spec, mount->volume);
-    for (size_t i = 0; i < spec->volume_count; i++) {
-        if (!strcmp(spec->volumes[i].name, mount->volume) &&
-            spec->volumes[i].type == VOLUME_HOST_PATH)
-            source = spec->volumes[i].host_path;
-    }
-    if (!mount->sub_path)
-        return source;
-    return osb_arena_printf(arena, "%s/%s", source, mount->sub_path);
-}
-
-static bool is_secret_volume(const struct pod_spec *spec, const char *name)
-{
-    for (size_t i = 0; i < spec->volume_count; i++) {
-        if (!strcmp(spec->volumes[i].name, name))
-            return spec->volumes[i].type == VOLUME_SECRET;
-    }
-    return false;
-}
-
-static void add_injected(struct osb_arena *arena, const struct node *node,
-                         const struct pod_spec *spec, struct resolved_container *ret)
-{
-    ret->mounts[ret->mount_count++] = (struct resolved_mount){
-        osb_arena_printf(arena, "%s/opensandbox", pod_folder(arena, node, spec)),
-        VOLUMES_EXECD_FOLDER, false};
-    ret->mounts[ret->mount_count++] =
-        (struct resolved_mount){node->options.execd, VOLUMES_EXECD_FOLDER "/execd", true};
-    ret->mounts[ret->mount_count++] = (struct resolved_mount){
-        node->options.bootstrap, VOLUMES_EXECD_FOLDER "/bootstrap.sh", true};
-}
-
-int volumes_resolve(struct osb_arena *arena, const struct node *node, const struct pod_spec *spec,
-                    size_t index, const char *pod_ip, const struct secret_source *secrets,
-                    struct resolved_container *ret, struct osb_err *err)
-{
-    enum { INJECTED_MOUNTS = 3 };
-    const struct container_spec *container = &spec->containers[index];
-    ret->env = osb_arena_calloc(arena, container->env_count + 1, sizeof(*ret->env));
-    for (size_t i = 0; i < container->env_count; i++) {
-        const char *value = NULL;
-        int r = resolve_env(arena, node, spec, &container->env[i], pod_ip, secrets, &value, err);
-        if (r < 0)
-            return r;
-        if (value)
-            ret->env[ret->env_count++] = (struct resolved_env){container->env[i].name, value};
-    }
-    ret->mounts =
-        osb_arena_calloc(arena, container->mount_count + INJECTED_MOUNTS + 1, sizeof(*ret->mounts));
-    for (size_t i = 0; i < container->mount_count; i++) {
-        const struct mount_spec *mount = &container->mounts[i];
-        ret->mounts[ret->mount_count++] =
-            (struct resolved_mount){volume_source(arena, node, spec, mount), mount->path,
-                                    mount->is_read_only || is_secret_volume(spec, mount->volume)};
-    }
-    if ((int)index == spec->inject)
-        add_injected(arena, node, spec, ret);
-    return 0;
 }

@@ -13,9 +13,6 @@
 
 #include <osb/map.h>
 
-/* Where sandboxes find execd and launcher. */
-#define VOLUMES_EXECD_FOLDER "/opt/opensandbox"
-
 /* The value of KEY of SECRET (decoded); false when secret or key is missing. */
 struct secret_source {
     bool (*get)(const char *secret, const char *key, struct osb_slice *ret, void *arg);
@@ -31,12 +28,10 @@ int volumes_prepare(const struct node *node, const struct pod_spec *spec,
                     const struct secret_source *secrets, struct osb_err *err);
 /* Removes them, logs included. */
 int volumes_remove(const struct node *node, const struct pod_spec *spec, struct osb_err *err);
-/*
- * Environment and mounts of a container, in ARENA. POD_IP may be NULL. -OSB_E_NOT_FOUND: a Secret
- * or key is missing (CreateContainerConfigError).
- */
-int volumes_resolve(struct osb_arena *arena, const struct node *node, const struct pod_spec *spec,
-                    size_t index, const char *pod_ip, const struct secret_source *secrets,
-                    struct resolved_container *ret, struct osb_err *err);
+/* "<root>/pods/<uid>", and the folder of one of its volumes. */
+char *volumes_pod_folder(struct osb_arena *arena, const struct node *node,
+                         const struct pod_spec *spec);
+char *volumes_folder(struct osb_arena *arena, const struct node *node, const struct pod_spec *spec,
+                     const char *volume);
 
 #endif
