@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "toml_to_json.h"
+#include "toml.h"
 
 enum kind {
     IGNORED, /* a key of the public server that has no use here */
@@ -287,15 +287,10 @@ int config_read(const struct osb_json *tree, struct config *config, struct osb_e
 static int parse_file(const char *path, struct osb_json **ret, struct osb_err *err)
 {
     _cleanup_buf_ struct osb_buf text = {0};
-    char why[256];
     int r = osb_read_file(path, CONFIG_MAX_FILE, &text, err);
     if (r < 0)
         return r;
-    _cleanup_free_ char *json =
-        toml_to_json(osb_buf_slice(&text).data, osb_buf_slice(&text).len, why, sizeof(why));
-    if (!json)
-        return osb_fail(err, -OSB_E_INVALID, "%s: %s", path, why);
-    r = osb_json_parse(osb_slice_str(json), ret, err);
+    r = toml_parse(osb_buf_slice(&text), ret, err);
     return osb_wrap(err, r, "%s", path);
 }
 

@@ -12,15 +12,12 @@
 #include <cmocka.h>
 
 #include "config.h"
-#include "toml_to_json.h"
+#include "toml.h"
 
 static int read_text(const char *toml, struct config *config, struct osb_err *err)
 {
-    char why[256];
     _cleanup_json_ struct osb_json *tree = NULL;
-    _cleanup_free_ char *json = toml_to_json(toml, strlen(toml), why, sizeof(why));
-    assert_non_null(json);
-    assert_int_equal(osb_json_parse(osb_slice_str(json), &tree, NULL), 0);
+    assert_int_equal(toml_parse(osb_slice_str(toml), &tree, NULL), 0);
     return config_read(tree, config, err);
 }
 
@@ -108,15 +105,102 @@ static void test_wrong_values_name_their_key(void **state)
     }
 }
 
-static void test_what_is_no_toml_is_refused_with_its_place(void **state)
+static void test_toml_reads_as_json(void **state)
 {
-    static const char *const bad[] = {"x = [", "[a", "a = 1\na = 2", "= 1", "x = \"\xff\"", "\x01"};
+    static const struct {
+        const char *toml;
+        const char *json;
+    } cases[] = {
+        {"", "{}"},
+        {"\xEF\xBB\xBF# comment\r\na = 1 # more\r\n", "{\"a\":1}"},
+        {"a=true\nb = false", "{\"a\":true,\"b\":false}"},
+        {"a = \"x\\ty\\u00e9\\\"\\U0001F600\"\nb = 'c:\\x'",
+         "{\"a\":\"x\\ty\xC3\xA9\\\"\xF0\x9F\x98\x80\",\"b\":\"c:\\\\x\"}"},
+        {"a = +1_000\nb = -17\nc = 0xff\nd = 0o17\ne = 0b101\nf = 0",
+         "{\"a\":1000,\"b\":-17,\"c\":255,\"d\":15,\"e\":5,\"f\":0}"},
+        {"a = 1.5\nb = -2.5e3", "{\"a\":1.5,\"b\":-2500.0}"},
+        {"a = [1, [2, 3], # c\n 'x',\n]", "{\"a\":[1,[2,3],\"x\"]}"},
+        {"a = {x = 1, y.z = 'q'}\nb = {}", "{\"a\":{\"x\":1,\"y\":{\"z\":\"q\"}},\"b\":{}}"},
+        {"a.b.c = 1\na.b.d = 2", "{\"a\":{\"b\":{\"c\":1,\"d\":2}}}"},
+        {"[a.b]\nx = 1\n[a]\ny = 2\n[ \"q r\" . s ]\nz=3",
+         "{\"a\":{\"b\":{\"x\":1},\"y\":2},\"q r\":{\"s\":{\"z\":3}}}"},
+        {"[[k]]\na = 1\n[[k]]\na = 2\n[k.sub]\nb = 3",
+         "{\"k\":[{\"a\":1},{\"a\":2,\"sub\":{\"b\":3}}]}"},
+        {"a = 2026-01-01T00:00:00Z\nb = 07:32:00",
+         "{\"a\":\"2026-01-01T00:00:00Z\",\"b\":\"07:32:00\"}"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        _cleanup_json_ struct osb_json *tree = NULL;
+        _cleanup_json_ struct osb_json *expected = NULL;
+        assert_int_equal(toml_parse(osb_slice_str(cases[i].toml), &tree, NULL), 0);
+        assert_int_equal(osb_json_parse(osb_slice_str(cases[i].json), &expected, NULL), 0);
+        if (!osb_json_equal(tree, expected))
+            print_error("%s\n", cases[i].toml);
+        assert_true(osb_json_equal(tree, expected));
+    }
+}
+
+static void test_what_is_no_toml_is_refused_with_its_line(void **state)
+{
+    static const char *const bad[] = {
+        "x = [",
+        "[a",
+        "a = 1\na = 2",
+        "= 1",
+        "\x01",
+        "[$[ser",
+        "x",
+        "x =",
+        "x = 1 2",
+        "x = 01",
+        "x = 1__0",
+        "x = _1",
+        "x = 1_",
+        "x = 0x",
+        "x = inf",
+        "x = nan",
+        "x = 1.",
+        "x = .5",
+        "x = 1e999",
+        "x = \"a",
+        "x = \"a\nb\"",
+        "x = \"\\q\"",
+        "x = '''a'''",
+        "x = \"\"\"a\"\"\"",
+        "x = \"\\ud800\"",
+        "x = \"\\u12\"",
+        "x = {a = 1",
+        "x = {a = 1,}",
+        "x = [1 2]",
+        "x = @",
+        "[a]\nb = 1\n[a.b]",
+        "a = 1\n[[a]]",
+        "[a]\n[[a]]",
+        "a.b = 1\na = 2",
+        "x = 99999999999999999999",
+        "x = --1",
+        "x = 0x-1",
+        "a.b.c.d.e.f.g.h.i.j.k.l.m.n.o.p.q = 1",
+        "# \x02",
+    };
     (void)state;
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
-        char why[256] = "";
-        assert_null(toml_to_json(bad[i], strlen(bad[i]), why, sizeof(why)));
-        assert_int_equal(strncmp(why, "line ", 5), 0);
+        struct osb_json *tree = NULL;
+        struct osb_err err = {0};
+        int r = toml_parse(osb_slice_str(bad[i]), &tree, &err);
+        if (r >= 0)
+            print_error("%s\n", bad[i]);
+        assert_int_equal(r, -OSB_E_INVALID);
+        assert_int_equal(strncmp(err.message, "line ", 5), 0);
     }
+    struct osb_json *tree = NULL;
+    assert_int_equal(toml_parse(OSB_SLICE("x = \"\xff\""), &tree, NULL), -OSB_E_INVALID);
+    assert_int_equal(toml_parse(OSB_SLICE("x = \"a\0b\""), &tree, NULL), -OSB_E_INVALID);
+    char deep[TOML_MAX_DEPTH + 8];
+    memset(deep, '[', sizeof(deep));
+    memcpy(deep, "x = ", 4);
+    assert_int_equal(toml_parse(osb_slice(deep, sizeof(deep)), &tree, NULL), -OSB_E_INVALID);
 }
 
 int main(void)
@@ -126,7 +210,8 @@ int main(void)
         cmocka_unit_test(test_keys_are_read),
         cmocka_unit_test(test_unknown_keys_are_warned_about_and_bounded),
         cmocka_unit_test(test_wrong_values_name_their_key),
-        cmocka_unit_test(test_what_is_no_toml_is_refused_with_its_place),
+        cmocka_unit_test(test_toml_reads_as_json),
+        cmocka_unit_test(test_what_is_no_toml_is_refused_with_its_line),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
