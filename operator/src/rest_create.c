@@ -39,6 +39,7 @@ struct rest_create {
     bool has_key;
     bool answers_at_once; /* Prefer: respond-async */
     bool is_reading;      /* what the call is for */
+    bool is_repeated;     /* an earlier request with the key made the sandbox */
     bool has_seen;        /* the cache has shown it */
     struct rest_error error;
 };
@@ -161,6 +162,9 @@ static void on_change(struct rest_wait *wait, const struct batchsandbox *bs, boo
 {
     struct rest_create *create = wait->arg;
     enum create_outcome outcome = create_outcome_of(bs, create->uid, create->has_seen);
+    /* It may have ended after a life of its own: then it is what the key means, and stays. */
+    if (outcome == CREATE_FAILED && create->is_repeated && !create->has_seen)
+        outcome = CREATE_RUNS;
     create->has_seen = create->has_seen || is_it(create, bs);
     if (outcome == CREATE_WAITS && is_it(create, bs) && (is_over || create->answers_at_once))
         outcome = CREATE_RUNS; /* 202 Pending: the endpoint call waits in its turn */
@@ -216,6 +220,7 @@ static void read_existing(struct rest_create *create)
     struct osb_err err = {0};
     const struct operator* op = create->rest->op;
     create->is_reading = true;
+    create->is_repeated = true;
     int r = osb_kube_get(op->client, &osb_kind_batchsandbox, op->namespace_, create->name, on_read,
                          create, &create->call, &err);
     if (r < 0)

@@ -257,6 +257,45 @@ static void a_key_finds_the_sandbox_whose_answer_was_lost(void **state)
     talk_done(&talk);
 }
 
+static void a_key_whose_sandbox_has_ended_shows_it_and_leaves_it(void **state)
+{
+    struct fixture *f = *state;
+    struct talk talk;
+    ask(f, &talk, "POST", "/sandboxes", KEY, BODY);
+    assert_int_equal(talk.status, 202);
+    _cleanup_free_ char *pod = osb_asprintf("%s-0", talk_text(&talk, "id"));
+    talk_done(&talk);
+    end_main_process(f, pod, 9);
+    run_ms(f, 200);
+    ask(f, &talk, "POST", "/sandboxes", KEY, BODY);
+    assert_int_equal(talk.status, 202);
+    assert_string_equal(talk_text(&talk, "status.state"), "Failed");
+    run_ms(f, 200);
+    assert_int_equal(count(f), 1);
+    talk_done(&talk);
+}
+
+static void a_key_whose_sandbox_fails_while_it_waits_fails(void **state)
+{
+    struct fixture *f = *state;
+    struct talk talk;
+    f->is_node_down = true;
+    talk_send(&talk, f->rest, "POST", "/sandboxes", KEY, BODY);
+    run_ms(f, 100);
+    talk_hang_up(&talk);
+    talk_done(&talk);
+    talk_send(&talk, f->rest, "POST", "/sandboxes", KEY, BODY);
+    run_ms(f, 100);
+    const struct osb_kube_object *made = osb_kube_store_next(f->process->op.batchsandboxes, NULL);
+    assert_non_null(made);
+    _cleanup_free_ char *pod = osb_asprintf("%s-0", made->name);
+    end_main_process(f, pod, 3);
+    await(f, &talk, 500);
+    assert_int_equal(talk.status, 500);
+    assert_int_equal(count(f), 0);
+    talk_done(&talk);
+}
+
 static void a_key_with_another_body_is_a_conflict(void **state)
 {
     struct fixture *f = *state;
@@ -550,6 +589,8 @@ int main(void)
         SCENARIO(a_caller_that_goes_at_any_moment_leaves_no_sandbox),
         SCENARIO(a_caller_that_goes_before_a_slow_api_server_answers_leaves_no_sandbox),
         SCENARIO(a_key_finds_the_sandbox_whose_answer_was_lost),
+        SCENARIO(a_key_whose_sandbox_has_ended_shows_it_and_leaves_it),
+        SCENARIO(a_key_whose_sandbox_fails_while_it_waits_fails),
         SCENARIO(a_key_with_another_body_is_a_conflict),
         SCENARIO(a_post_whose_answer_is_lost_is_taken_back),
         SCENARIO(a_post_with_a_key_whose_answer_is_lost_stands),
