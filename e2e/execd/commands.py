@@ -204,9 +204,10 @@ def line_ends(execd):
     equal(texts(execd.run("printf 'a\\n\\nb'", agent)), ["a\n", "\n", "b"])
     equal(texts(execd.run("printf 'a\\n\\nb'", {"User-Agent": "OpenSandbox-Python-SDK/1.0.3"})), ["a", "\n", "b"])
     for mode, wanted in (("keep", ["x\n"]), ("strip", ["x"])):
-        other = Daemon(execd.process.args[0], token=None, options=["--output-newlines", mode])
-        equal(texts(other.run("echo x", agent)), wanted)
-        equal(other.stop(), 0)
+        for how in ({"options": ["--output-newlines", mode]}, {"env": {"EXECD_OUTPUT_NEWLINES": mode}}):
+            other = Daemon(execd.process.args[0], token=None, **how)
+            equal(texts(other.run("echo x", agent)), wanted)
+            equal(other.stop(), 0)
 
 
 @case("metrics: keys and bounds, at once; the watch sends one object a second between empty lines")

@@ -21,7 +21,7 @@ const char *options_help(void)
            "  --help, --version\n"
            "\n"
            "environment: EXECD_ACCESS_TOKEN (empty: no authentication), EXECD_ENVS,\n"
-           "EXECD_LOG_FILE, TMPDIR, HOME\n";
+           "EXECD_OUTPUT_NEWLINES, EXECD_LOG_FILE, TMPDIR, HOME\n";
 }
 
 static int parse_port(struct execd_options *options, struct osb_slice value)
@@ -103,7 +103,7 @@ static const struct flag {
     {"address", NULL, parse_address},
     {"access-token-fd", NULL, parse_token_fd},
     {"log-level", NULL, parse_log_level},
-    {"output-newlines", NULL, parse_newlines},
+    {"output-newlines", "EXECD_OUTPUT_NEWLINES", parse_newlines},
     {"graceful-shutdown-timeout", "EXECD_API_GRACE_SHUTDOWN", check_duration},
     {"jupyter-idle-poll-interval", "EXECD_JUPYTER_IDLE_POLL_INTERVAL", check_duration},
     {"jupyter-host", NULL, ignore},
