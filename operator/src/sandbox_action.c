@@ -287,8 +287,16 @@ static int create_pod(struct sandbox_step *step, struct osb_err *err)
     _cleanup_json_ struct osb_json *pod = NULL;
     if (!bs)
         return osb_fail(err, -OSB_E_CONFLICT, "changed meanwhile");
-    if (osb_kube_store_get(work->controller->op->pods, work->namespace_, step->action->name))
-        return 1; /* it has come into sight since the plan was made */
+    const struct pod *there = pod_of(
+        osb_kube_store_get(work->controller->op->pods, work->namespace_, step->action->name));
+    if (there && !there->owner_name) {
+        osb_fail(err, -OSB_E_CONFLICT, "pod %s exists and is not of this BatchSandbox",
+                 step->action->name);
+        cannot_make(step, "PodNameTaken", err->message);
+        return err->code;
+    }
+    if (there) /* come into sight since the plan was made, or an earlier object's, on its way out */
+        return 1;
     int r = pod_build(bs, step->action->index, &pod, err);
     if (r < 0) {
         cannot_make(step, "InvalidTemplate", err->message);

@@ -427,11 +427,15 @@ static void test_a_name_that_somebody_elses_pod_has_is_said(void **state)
     struct fixture *f = *state;
     fake_api_put(f->api, "pods", "{\"metadata\":{\"name\":\"a-0\"},\"spec\":{}}");
     start(f);
-    /* The pod cache of a real operator has a selector that keeps such a pod out. */
     put_sandbox(f, "a", 1, "", "");
     run_ms(f, 500);
-    assert_string_equal(phase_of(f, "a"), "Pending");
+    assert_string_equal(phase_of(f, "a"), "Failed");
+    assert_conditions(f, "a", "PodFailed/PodNameTaken ");
+    assert_true(has_event(f, "PodNameTaken"));
     assert_int_equal(f->api->pods_created, 0);
+    fake_api_remove(f->api, "pods", "a-0");
+    run_ms(f, 61000);
+    assert_string_equal(phase_of(f, "a"), "Succeed");
 }
 
 /* ---- faults ---- */
