@@ -29,17 +29,30 @@ static int read_proc(pid_t pid, const char *name, size_t max, struct osb_buf *ou
     return osb_read_file(path, max, out, NULL);
 }
 
-static pid_t parent_of(pid_t pid)
+/* State letter and parent of a process; false when it is gone. */
+static bool read_stat(pid_t pid, char *ret_state, pid_t *ret_parent)
 {
     _cleanup_buf_ struct osb_buf stat = {0};
     if (read_proc(pid, "stat", CGROUP_MAX, &stat) < 0)
-        return 0;
+        return false;
     /* The command may hold blanks and brackets: fields count from the last ')'. */
     const char *after = strrchr(osb_buf_cstr(&stat), ')');
-    int parent = 0;
-    if (!after || sscanf(after, ") %*c %d", &parent) != 1)
-        return 0;
-    return parent;
+    return after && sscanf(after, ") %c %d", ret_state, ret_parent) == 2;
+}
+
+static pid_t parent_of(pid_t pid)
+{
+    char state;
+    pid_t parent = 0;
+    return read_stat(pid, &state, &parent) ? parent : 0;
+}
+
+/* Ended, and waiting for its parent: nothing of it is left to end. */
+static bool is_zombie(pid_t pid)
+{
+    char state;
+    pid_t parent;
+    return read_stat(pid, &state, &parent) && state == 'Z';
 }
 
 static bool is_own_ancestor(pid_t pid)
@@ -74,6 +87,8 @@ static bool names_folder(struct osb_slice line, const char *folder)
 
 static bool classify(const struct instance *instance, pid_t pid, enum proc_kind *ret)
 {
+    if (is_zombie(pid))
+        return false;
     _cleanup_buf_ struct osb_buf cgroup = {0};
     if (read_proc(pid, "cgroup", CGROUP_MAX, &cgroup) >= 0) {
         struct osb_slice rest = osb_buf_slice(&cgroup), line;
