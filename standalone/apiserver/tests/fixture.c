@@ -34,6 +34,15 @@ struct world *world_new(void)
     return world_new_bounded(0);
 }
 
+void world_empty(struct world *w)
+{
+    cache_done(&w->cache);
+    history_done(&w->history);
+    w->cache.revision = 1;
+    history_init(&w->history, 1, 64, 0);
+    assert_non_null(put_namespace(w, "default"));
+}
+
 void world_free(struct world *w)
 {
     osb_json_free(w->reply);
@@ -91,8 +100,10 @@ static int read_it(struct exchange *e)
     if (e->request.sub != SUB_SCALE)
         return e->request.verb == VERB_GET ? verb_get(&c, &e->reply) : verb_list(&c, &e->reply);
     char *key = object_key(&e->arena, e->request.namespace_, e->request.name);
-    _cleanup_json_ struct osb_json *tree =
-        object_tree(cache_get(&w->cache, e->request.resource, key));
+    const struct object *object = cache_get(&w->cache, e->request.resource, key);
+    if (!object)
+        return refuse_not_found(&e->refusal, &e->request.resource->kind, e->request.name);
+    _cleanup_json_ struct osb_json *tree = object_tree(object);
     _cleanup_json_ struct osb_json *scale = scale_of(e->request.resource, tree);
     osb_json_print(scale, &e->reply);
     return 0;
@@ -161,6 +172,13 @@ static int serve(struct exchange *e, const char *method, const char *target)
                              &e->refusal);
     if (r < 0)
         return r;
+    bool is_stream =
+        e->request.verb == VERB_WATCH || e->request.sub == SUB_LOG || e->request.sub == SUB_STREAM;
+    if (is_stream)
+        return refuse(&e->refusal, 501, "NotImplemented", "no streams in this world");
+    bool needs_body = e->request.verb >= VERB_CREATE && e->request.verb <= VERB_PATCH;
+    if (needs_body && !e->body) /* the edge does not get this far with an empty body */
+        return refuse_bad_request(&e->refusal, "no body");
     return e->request.verb <= VERB_LIST ? read_it(e) : write_it(e, method);
 }
 

@@ -34,6 +34,8 @@ struct world *world_new(void);
 /* With bounds for the history. */
 struct world *world_new_bounded(size_t max_events);
 void world_free(struct world *world);
+/* As new, with the registry that is there. */
+void world_empty(struct world *world);
 int world_setup(void **state);
 int world_teardown(void **state);
 
