@@ -73,12 +73,28 @@ static void add_metadata(struct osb_json *object, const struct create_spec *spec
 
 /* ---- the container ---- */
 
+/*
+ * Kubernetes expands $(NAME) in commands and variables and reads "$$" as "$"; a caller of the REST
+ * API means what it wrote, so each "$" is doubled.
+ */
+static struct osb_json *literal(const struct osb_json *text)
+{
+    _cleanup_buf_ struct osb_buf doubled = {0};
+    struct osb_slice rest = osb_json_str(text);
+    for (size_t i = 0; i < rest.len; i++) {
+        if (rest.data[i] == '$')
+            osb_buf_append_char(&doubled, '$');
+        osb_buf_append_char(&doubled, rest.data[i]);
+    }
+    return osb_json_new_string(osb_buf_slice(&doubled));
+}
+
 static void add_variable(struct osb_json *env, struct osb_slice name, const struct osb_json *value)
 {
     struct osb_json *variable = osb_json_new_object();
     osb_json_set(variable, "name", osb_json_new_string(name));
     if (osb_json_type(value) == OSB_JSON_STRING)
-        osb_json_set(variable, "value", osb_json_copy(value));
+        osb_json_set(variable, "value", literal(value));
     osb_json_append(env, variable);
 }
 
@@ -114,7 +130,7 @@ static struct osb_json *build_command(const struct create_spec *spec)
     struct osb_json *command = osb_json_new_array();
     osb_json_append(command, osb_json_new_str(LAUNCHER));
     for (size_t i = 0; i < osb_json_count(spec->entrypoint); i++)
-        osb_json_append(command, osb_json_copy(osb_json_at(spec->entrypoint, i)));
+        osb_json_append(command, literal(osb_json_at(spec->entrypoint, i)));
     return command;
 }
 
