@@ -35,6 +35,7 @@ static char block[100 * 1000];
 
 static uint32_t dice(uint32_t sides)
 {
+    osb_assert(sides > 0);
     random_state ^= random_state << 13;
     random_state ^= random_state >> 7;
     random_state ^= random_state << 17;
