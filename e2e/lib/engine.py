@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The suite's engine from Python: its state, its parts, its containers, its objects."""
+import glob
 import json
 import os
 import subprocess
@@ -47,6 +48,12 @@ def pod_folders():
     return os.listdir(folder) if os.path.isdir(folder) else []
 
 
+def pod_cgroups():
+    """Cgroups of pods, in whatever hierarchy."""
+    return glob.glob(f"/sys/fs/cgroup/*{instance()['cgroup']}/pod*") + \
+        glob.glob(f"/sys/fs/cgroup{instance()['cgroup']}/pod*")
+
+
 def objects(kind):
     """All objects of a kind in all namespaces, by kubectl."""
     result = subprocess.run([os.environ["OSB_KUBECTL"], "get", kind, "--all-namespaces", "-o", "json"],
@@ -58,4 +65,4 @@ def left():
     """What is there of sandboxes, anywhere."""
     return {"objects": len(objects("batchsandboxes")), "pods": len(objects("pods")),
             "containers": len(containers()), "addresses": len(addresses()),
-            "folders": len(pod_folders())}
+            "folders": len(pod_folders()), "cgroups": len(pod_cgroups())}

@@ -4,6 +4,7 @@
 #include "container_view.h"
 #include "cri_build.h"
 #include "log_rotation.h"
+#include "pod_cgroup.h"
 #include "pod_refresh.h"
 #include "pod_table.h"
 #include "volumes.h"
@@ -462,6 +463,8 @@ static void clean_up(struct pod *pod)
     if (volumes_remove(pod->node, pod->spec, &err) < 0)
         osb_log(OSB_LOG_WARN, "pod folders are left", OSB_KV_STR("pod", pod->spec->name),
                 OSB_KV_ERR(&err));
+    if (pod->node->options.cgroup_parent)
+        pod_cgroup_remove("/sys/fs/cgroup", pod->node->options.cgroup_parent, pod->spec->uid);
     pod->state.has_volumes = false;
     step_end(pod);
 }
