@@ -10,8 +10,8 @@
 #include "cache.h"
 
 enum {
-    HISTORY_MAX_EVENTS = 16384,
-    HISTORY_MAX_BYTES = 64 * 1024 * 1024,
+    HISTORY_MAX_EVENTS = 4096,
+    HISTORY_MAX_BYTES = 8 * 1024 * 1024,
 };
 
 enum event_type { EVENT_ADDED, EVENT_MODIFIED, EVENT_DELETED };
