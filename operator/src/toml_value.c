@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "toml_value.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -84,19 +85,23 @@ static bool copy_number(struct osb_slice word, char *out, size_t size)
     return len > 0;
 }
 
+static int base_of(const char *text)
+{
+    if (text[0] != '0')
+        return 10;
+    return text[1] == 'x' ? 16 : text[1] == 'o' ? 8 : text[1] == 'b' ? 2 : 10;
+}
+
 static bool read_integer(const char *text, struct osb_json **ret)
 {
     const char *digits = text + (*text == '+' || *text == '-');
-    int base = strncmp(text, "0x", 2) == 0   ? 16
-               : strncmp(text, "0o", 2) == 0 ? 8
-               : strncmp(text, "0b", 2) == 0 ? 2
-                                             : 10;
+    int base = base_of(text);
     char *end;
     if (base != 10)
         text = digits = text + 2;
     else if (digits[0] == '0' && digits[1])
         return false; /* no leading zeros */
-    if (!strchr("0123456789abcdefABCDEF", *digits) || !*digits)
+    if (!isxdigit((unsigned char)*digits))
         return false;
     errno = 0;
     long long value = strtoll(text, &end, base);
