@@ -2,10 +2,12 @@
 /*
  * bootstrap.sh: what a sandbox's container starts. The name is the public one; it is a static
  * program, because an image need not have a shell. It starts execd beside itself, then the
- * caller's entrypoint, and ends with the entrypoint's status (execd/README.md).
+ * caller's entrypoint, and ends with the entrypoint's status; with `--install DIR` it only copies
+ * both programs (execd/README.md).
  */
 #include "entrypoint.h"
 #include "handover.h"
+#include "install.h"
 #include "supervise.h"
 
 #include <fcntl.h>
@@ -87,6 +89,21 @@ static void source_pre_script(const char *self, int token_fd, int argc, char **a
     fprintf(stderr, "bootstrap: %s: %s\n", shell, strerror(errno));
 }
 
+/* In an init container: nothing is started. */
+static int install(const char *self, const char *execd, const char *folder)
+{
+    struct osb_err err = {0};
+
+    if (!self) {
+        fprintf(stderr, "bootstrap: --install: /proc does not say which program this is\n");
+        return EXIT_FAILURE;
+    }
+    if (install_files(self, execd, folder, &err) == 0)
+        return EXIT_SUCCESS;
+    fprintf(stderr, "bootstrap: --install: %s\n", err.message);
+    return EXIT_FAILURE;
+}
+
 int main(int argc, char **argv)
 {
     _cleanup_free_ char *self = own_path();
@@ -94,6 +111,9 @@ int main(int argc, char **argv)
     struct supervisor supervisor = {.execd = execd};
     const char *const *entrypoint;
     struct osb_err err = {0};
+
+    if (argc == 3 && strcmp(argv[1], "--install") == 0)
+        return install(self, execd, argv[2]);
 
     /* The token is in our memory and descriptors from here on. */
     prctl(PR_SET_DUMPABLE, 0);
