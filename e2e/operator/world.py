@@ -155,7 +155,7 @@ class World:
         with open(self.path("operator.toml"), "w", encoding="utf-8") as f:
             f.write(f'[server]\nhost = "127.0.0.1"\nport = 0\napi_key = "{os.urandom(8).hex()}"\n'
                     f'[runtime]\ntype = "kubernetes"\n'
-                    f'[kubernetes]\nnamespace = "default"\n[health]\nport = {self.health_port}\n')
+                    f'[kubernetes]\nnamespace = "default"\nexecd_injection = "shim"\n[health]\nport = {self.health_port}\n')
 
     def path(self, name):
         return os.path.join(self.tmp, name)

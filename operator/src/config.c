@@ -3,6 +3,7 @@
 #include "config.h"
 
 #include <osb/alloc.h>
+#include <osb/api_quantity.h>
 #include <osb/fd.h>
 
 #include <stdarg.h>
@@ -22,7 +23,8 @@ enum kind {
     FRACTION,
     BOOLEAN,
     LOG_LEVEL,
-    WORD /* one of two words: the field says whether it is the second */
+    WORD,     /* one of two words: the field says whether it is the second */
+    RESOURCES /* tables `limits` and `requests` of quantities */
 };
 
 struct key {
@@ -65,6 +67,14 @@ static const struct key keys[] = {
     {"kubernetes", "namespace", STRING, FIELD(kubernetes.namespace_)},
     {"kubernetes", "image_pull_policy", STRING, FIELD(kubernetes.image_pull_policy)},
     {"kubernetes", "batchsandbox_template_file", STRING, FIELD(kubernetes.template_file)},
+    {"kubernetes",
+     "execd_injection",
+     WORD,
+     FIELD(kubernetes.is_injected_by_node),
+     0,
+     0,
+     {"init-container", "shim"}},
+    {"kubernetes", "execd_init_resources", RESOURCES, FIELD(kubernetes.execd_init_resources)},
     {"kubernetes", "create_wait_seconds", SECONDS, FIELD(kubernetes.create_wait_ms), 0, 3600},
     {"kubernetes", "endpoint_wait_seconds", SECONDS, FIELD(kubernetes.endpoint_wait_ms), 0, 3600},
     {"kubernetes", "request_fraction_of_limits", FRACTION, FIELD(kubernetes.request_fraction), 0,
@@ -123,6 +133,7 @@ void config_done(struct config *config)
     for (int i = 0; i < KEY_COUNT; i++)
         if (keys[i].kind == STRING)
             free(*(char **)((char *)config + keys[i].offset));
+    osb_json_free(config->kubernetes.execd_init_resources);
     osb_secret_done(&config->server.api_key);
     for (int i = 0; i < config->warning_count; i++)
         free(config->warnings[i]);
@@ -208,6 +219,38 @@ static int set_log_level(const struct key *key, const struct osb_json *value, vo
     return wrong(key, "debug, info, warn or error", err);
 }
 
+static bool are_quantities(const struct osb_json *map)
+{
+    void *cursor = NULL;
+    struct osb_slice name;
+    struct osb_json *value;
+    int64_t milli;
+    while (osb_json_next_member(map, &cursor, &name, &value)) {
+        bool is_number = osb_json_type(value) == OSB_JSON_NUMBER;
+        if (!is_number && osb_quantity_milli(osb_json_str(value), &milli) < 0)
+            return false;
+    }
+    return osb_json_type(map) == OSB_JSON_OBJECT;
+}
+
+static int set_resources(const struct key *key, const struct osb_json *value,
+                         struct osb_json **field, struct osb_err *err)
+{
+    void *cursor = NULL;
+    struct osb_slice name;
+    struct osb_json *map;
+    if (osb_json_type(value) != OSB_JSON_OBJECT)
+        return wrong(key, "a table", err);
+    while (osb_json_next_member(value, &cursor, &name, &map)) {
+        bool is_known = osb_slice_eq_str(name, "limits") || osb_slice_eq_str(name, "requests");
+        if (!is_known || !are_quantities(map))
+            return wrong(key, "tables `limits` and `requests` of quantities", err);
+    }
+    osb_json_free(*field);
+    *field = osb_json_copy(value);
+    return 0;
+}
+
 static int set(const struct key *key, const struct osb_json *value, struct config *config,
                struct osb_err *err)
 {
@@ -232,6 +275,8 @@ static int set(const struct key *key, const struct osb_json *value, struct confi
         return set_log_level(key, value, field, err);
     case WORD:
         return set_word(key, value, field, err);
+    case RESOURCES:
+        return set_resources(key, value, field, err);
     }
     return 0;
 }

@@ -38,8 +38,15 @@ struct config_kubernetes {
     char *namespace_;        /* kubernetes.namespace; NULL: that of the kubeconfig */
     char *image_pull_policy; /* kubernetes.image_pull_policy; default IfNotPresent */
     char *template_file;     /* kubernetes.batchsandbox_template_file; NULL when absent */
-    int create_wait_ms;      /* kubernetes.create_wait_seconds (ours); default 20 s */
-    int endpoint_wait_ms;    /* kubernetes.endpoint_wait_seconds (ours); default 20 s */
+    /*
+     * kubernetes.execd_injection (ours): false for "init-container", the default, which needs
+     * runtime.execd_image; true for "shim".
+     */
+    bool is_injected_by_node;
+    struct osb_json
+        *execd_init_resources; /* kubernetes.execd_init_resources; NULL: see pod_inject.c */
+    int create_wait_ms;        /* kubernetes.create_wait_seconds (ours); default 20 s */
+    int endpoint_wait_ms;      /* kubernetes.endpoint_wait_seconds (ours); default 20 s */
     /*
      * kubernetes.request_fraction_of_limits (ours): requests a pod asks for are its limits times
      * this, where the caller gave no requests of its own; 0 to 1, default 0.1.

@@ -25,11 +25,16 @@
 #define LAUNCHER    "/opt/opensandbox/bootstrap.sh"
 
 /* Annotations of ours. */
-#define ANNOTATION_INJECT      "opensandbox.io/inject" /* pod template; value "execd" */
-#define ANNOTATION_ENTRYPOINT  "opensandbox.io/entrypoint"
-#define ANNOTATION_REQUEST_ID  "opensandbox.io/request-id"
-#define ANNOTATION_TRACEPARENT "opensandbox.io/traceparent"
-#define ANNOTATION_IDEMPOTENCY "opensandbox.io/idempotency-sha256"
+#define ANNOTATION_INJECT "opensandbox.io/inject" /* pod template; value "execd" */
+/* Of pods whose node puts execd in: what is asked of it, and the container that gets it. A template
+ * may name the container, however execd is put in. */
+#define ANNOTATION_INJECT_VERSION   "opensandbox.io/inject-version"
+#define ANNOTATION_INJECT_CONTAINER "opensandbox.io/inject-container"
+#define INJECT_VERSION              "1"
+#define ANNOTATION_ENTRYPOINT       "opensandbox.io/entrypoint"
+#define ANNOTATION_REQUEST_ID       "opensandbox.io/request-id"
+#define ANNOTATION_TRACEPARENT      "opensandbox.io/traceparent"
+#define ANNOTATION_IDEMPOTENCY      "opensandbox.io/idempotency-sha256"
 
 struct sandbox_controller;
 struct rest;

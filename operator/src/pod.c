@@ -120,6 +120,9 @@ static void read_metadata(struct osb_json_reader *r, struct pod *pod)
     pod->index = index_of(pod, &labels);
     const char *mark = pairs_get(&annotations, "opensandbox.io/inject");
     pod->has_execd = mark && strcmp(mark, "execd") == 0;
+    const char *named = pairs_get(&annotations, "opensandbox.io/inject-container");
+    if (named && strcmp(named, MAIN_CONTAINER) != 0)
+        pod->main_name = osb_strdup(named);
     pairs_clear(&labels);
     pairs_clear(&annotations);
 }
@@ -345,6 +348,7 @@ static int decode(struct osb_slice raw, struct osb_kube_object *object, struct o
 static void clear(struct osb_kube_object *object)
 {
     struct pod *pod = (struct pod *)object;
+    free(pod->main_name);
     free(pod->owner_name);
     free(pod->owner_uid);
     free(pod->node_name);
@@ -378,12 +382,13 @@ const struct osb_kube_projection pod_projection = {
 
 const struct container *pod_main_container(const struct pod *pod)
 {
+    const char *name = pod->main_name ? pod->main_name : MAIN_CONTAINER;
     const struct container *first = NULL;
     for (size_t i = 0; i < pod->container_count; i++) {
         const struct container *container = &pod->containers[i];
         if (container->is_init)
             continue;
-        if (strcmp(container->name, MAIN_CONTAINER) == 0)
+        if (strcmp(container->name, name) == 0)
             return container;
         if (!first)
             first = container;

@@ -11,7 +11,8 @@
 #define LABEL_POD_INDEX "batch-sandbox.sandbox.opensandbox.io/pod-index"
 #define LABEL_POD_NAME  "batch-sandbox.sandbox.opensandbox.io/name"
 
-/* The container that runs the caller's entrypoint; a pod without one of this name: its first. */
+/* The container that runs the caller's entrypoint, unless `opensandbox.io/inject-container` names
+ * another one; a pod that has none of this name: its first. */
 #define MAIN_CONTAINER "sandbox"
 
 enum { POD_MAX_CONTAINERS = 64 };
@@ -43,6 +44,7 @@ struct pod {
     int64_t created_ns;
     bool is_deleting;
     bool has_execd;   /* carries the mark: ready when its execd answered */
+    char *main_name;  /* the main container where it is not MAIN_CONTAINER; else NULL */
     int index;        /* of its slot; -1 when it cannot be told */
     char *owner_name; /* the controlling BatchSandbox; NULL when it has none */
     char *owner_uid;

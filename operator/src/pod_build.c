@@ -91,7 +91,8 @@ static void set_identity(const struct batchsandbox *bs, int index, struct osb_js
     osb_json_del(pod, OSB_SLICE("status"));
 }
 
-int pod_build(const struct batchsandbox *bs, int index, struct osb_json **ret, struct osb_err *err)
+int pod_build(const struct batchsandbox *bs, int index, const struct config *config,
+              struct osb_json **ret, struct osb_err *err)
 {
     _cleanup_json_ struct osb_json *pod = NULL;
     int r = from_template(bs, &pod, err);
@@ -102,7 +103,7 @@ int pod_build(const struct batchsandbox *bs, int index, struct osb_json **ret, s
         return r;
     set_identity(bs, index, pod);
     _cleanup_free_ char *secret = tokens_name(bs);
-    r = pod_add_execd(pod, secret, err);
+    r = pod_add_execd(pod, secret, config, err);
     if (r < 0)
         return r;
     *ret = osb_take_ptr(pod);

@@ -6,12 +6,15 @@
 #include <osb/json_tree.h>
 
 #include "batchsandbox.h"
+#include "config.h"
 
 /*
  * A new tree in *RET, the caller's. -OSB_E_INVALID with what is wrong when the template or the
- * shard patch cannot give a pod.
+ * shard patch cannot give a pod, -OSB_E_UNSUPPORTED when it asks for an execd that CONFIG does not
+ * say how to put in.
  */
-int pod_build(const struct batchsandbox *bs, int index, struct osb_json **ret, struct osb_err *err);
+int pod_build(const struct batchsandbox *bs, int index, const struct config *config,
+              struct osb_json **ret, struct osb_err *err);
 
 /* Name of the Secret with the tokens of BS; the caller's. */
 char *tokens_name(const struct batchsandbox *bs);

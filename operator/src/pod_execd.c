@@ -9,24 +9,40 @@
 
 #include "operator.h"
 #include "pod_build.h"
+#include "pod_inject.h"
 
 #define TOKEN_VARIABLE "EXECD_ACCESS_TOKEN"
 
-static bool has_mark(const struct osb_json *pod)
+static struct osb_slice annotation_of(const struct osb_json *pod, const char *key)
 {
     const struct osb_json *annotations = osb_json_get_path(pod, "metadata.annotations");
-    return osb_slice_eq_str(osb_json_str(osb_json_get(annotations, ANNOTATION_INJECT)), "execd");
+    return osb_json_str(osb_json_get(annotations, key));
 }
 
-static struct osb_json *main_container(const struct osb_json *pod)
+static struct osb_json *find_container(const struct osb_json *containers, struct osb_slice name)
 {
-    const struct osb_json *containers = osb_json_get_path(pod, "spec.containers");
     for (size_t i = 0; i < osb_json_count(containers); i++) {
         struct osb_json *container = osb_json_at(containers, i);
-        if (osb_slice_eq_str(osb_json_str(osb_json_get(container, "name")), MAIN_CONTAINER))
+        if (osb_slice_eq(osb_json_str(osb_json_get(container, "name")), name))
             return container;
     }
-    return osb_json_at(containers, 0);
+    return NULL;
+}
+
+static int find_main(const struct osb_json *pod, struct osb_json **ret, struct osb_err *err)
+{
+    const struct osb_json *containers = osb_json_get_path(pod, "spec.containers");
+    struct osb_slice named = annotation_of(pod, ANNOTATION_INJECT_CONTAINER);
+    struct osb_json *container =
+        find_container(containers, named.len > 0 ? named : OSB_SLICE(MAIN_CONTAINER));
+    if (!container && named.len > 0)
+        return osb_fail(err, -OSB_E_INVALID,
+                        "annotation " ANNOTATION_INJECT_CONTAINER
+                        " names no container of the template");
+    *ret = container ? container : osb_json_at(containers, 0);
+    if (osb_json_type(*ret) != OSB_JSON_OBJECT)
+        return osb_fail(err, -OSB_E_INVALID, "the template has no container");
+    return 0;
 }
 
 /* An image's own entrypoint is known to the node only, so the launcher needs a named command. */
@@ -64,14 +80,17 @@ static void add_token(struct osb_json *container, const char *secret)
     osb_json_append(env, variable);
 }
 
-int pod_add_execd(struct osb_json *pod, const char *secret, struct osb_err *err)
+int pod_add_execd(struct osb_json *pod, const char *secret, const struct config *config,
+                  struct osb_err *err)
 {
-    if (!has_mark(pod))
+    struct osb_json *container = NULL;
+    if (!osb_slice_eq_str(annotation_of(pod, ANNOTATION_INJECT), "execd"))
         return 0;
-    struct osb_json *container = main_container(pod);
-    if (osb_json_type(container) != OSB_JSON_OBJECT)
-        return osb_fail(err, -OSB_E_INVALID, "the template has no container");
-    int r = add_launcher(container, err);
+    int r = find_main(pod, &container, err);
+    if (r >= 0)
+        r = add_launcher(container, err);
+    if (r >= 0)
+        r = pod_inject(pod, container, config, err);
     if (r < 0)
         return r;
     add_token(container, secret);

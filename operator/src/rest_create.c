@@ -18,6 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "pod_inject.h"
 #include "rest_create_object.h"
 #include "rest_find.h"
 #include "rest_idempotency.h"
@@ -354,6 +355,11 @@ static void on_body(struct rest_request *request, struct osb_json *body)
     if (!read_key(request, &key)) {
         rest_fail(request, 400, REST_INVALID_PARAMETER,
                   "Idempotency-Key must be 1 to %d characters", REST_MAX_KEY);
+        return;
+    }
+    const char *lack = pod_inject_lacks(request->rest->op->config);
+    if (lack) {
+        rest_fail(request, 501, REST_NOT_SUPPORTED, "%s", lack);
         return;
     }
     if (create_spec_read(body, request->rest->op->config, &spec, &error) < 0) {

@@ -7,6 +7,7 @@
 
 #include <stdlib.h>
 
+#include "pod_inject.h"
 #include "rest_auth.h"
 #include "rest_create.h"
 #include "rest_request.h"
@@ -146,9 +147,8 @@ int rest_new(struct operator* op, struct rest **ret, struct osb_err *err)
         rest_free(rest);
         return r;
     }
-    if (op->config->runtime.execd_image)
-        osb_log(OSB_LOG_WARN, "runtime.execd_image is not used: the node puts execd into sandboxes",
-                OSB_KV_STR("image", op->config->runtime.execd_image));
+    if (pod_inject_lacks(op->config))
+        osb_log(OSB_LOG_WARN, pod_inject_lacks(op->config));
     osb_log(OSB_LOG_INFO, "REST API", OSB_KV_STR("address", op->config->server.host),
             OSB_KV_INT("port", rest_port(rest)), OSB_KV_STR("namespace", op->namespace_));
     *ret = rest;

@@ -297,9 +297,10 @@ static int create_pod(struct sandbox_step *step, struct osb_err *err)
     }
     if (there) /* come into sight since the plan was made, or an earlier object's, on its way out */
         return 1;
-    int r = pod_build(bs, step->action->index, &pod, err);
+    int r = pod_build(bs, step->action->index, work->controller->op->config, &pod, err);
     if (r < 0) {
-        cannot_make(step, "InvalidTemplate", err->message);
+        bool is_template = r != -OSB_E_UNSUPPORTED;
+        cannot_make(step, is_template ? "InvalidTemplate" : "InjectionUnavailable", err->message);
         return r;
     }
     osb_kube_expect_create(work->controller->expectations, work->key, step->action->name);

@@ -28,9 +28,13 @@ static void reconcile(const struct batchsandbox *bs, const struct pod *pod)
 
 static void build(const struct batchsandbox *bs)
 {
-    struct osb_json *pod = NULL;
-    if (pod_build(bs, 0, &pod, NULL) == 0)
-        osb_json_free(pod);
+    static const struct config configs[] = {{.kubernetes = {.is_injected_by_node = true}},
+                                            {.runtime = {.execd_image = "i"}}};
+    for (size_t i = 0; i < sizeof(configs) / sizeof(configs[0]); i++) {
+        struct osb_json *pod = NULL;
+        if (pod_build(bs, 0, &configs[i], &pod, NULL) == 0)
+            osb_json_free(pod);
+    }
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -73,6 +73,7 @@ struct process *process_start(struct fake_api *api, uint64_t seed)
     struct operator* op = & process->op;
     struct ping_asker asker = {ask, cancel, process};
     process->config.concurrency = 8;
+    process->config.kubernetes.is_injected_by_node = true;
     process->is_execd_up = true;
     op->config = &process->config;
     op->loop = api->loop;

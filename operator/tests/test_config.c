@@ -31,6 +31,8 @@ static void test_an_empty_file_gives_the_defaults(void **state)
     assert_true(osb_secret_is_empty(&config.server.api_key));
     assert_false(config.server.is_proxy_open);
     assert_int_equal(config.kubernetes.create_wait_ms, 20000);
+    assert_false(config.kubernetes.is_injected_by_node);
+    assert_null(config.kubernetes.execd_init_resources);
     assert_string_equal(config.health.host, "127.0.0.1");
     assert_int_equal(config.warning_count, 0);
     config_done(&config);
@@ -59,6 +61,23 @@ static void test_keys_are_read(void **state)
     assert_string_equal(config.kubernetes.namespace_, "boxes");
     assert_int_equal(config.kubernetes.create_wait_ms, 1500);
     assert_true(config.kubernetes.request_fraction == 0.25);
+    assert_int_equal(config.warning_count, 0);
+    config_done(&config);
+}
+
+static void test_how_execd_gets_in_is_read(void **state)
+{
+    (void)state;
+    struct config config = {0};
+    assert_int_equal(read_text("[kubernetes]\nexecd_injection = \"shim\"\n"
+                               "[kubernetes.execd_init_resources]\n"
+                               "limits = {cpu = 1, memory = \"64Mi\"}\n",
+                               &config, NULL),
+                     0);
+    assert_true(config.kubernetes.is_injected_by_node);
+    assert_string_equal(
+        osb_json_cstr(osb_json_get_path(config.kubernetes.execd_init_resources, "limits.memory")),
+        "64Mi");
     assert_int_equal(config.warning_count, 0);
     config_done(&config);
 }
@@ -92,6 +111,12 @@ static void test_wrong_values_name_their_key(void **state)
         {"[runtime]\ntype = \"docker\"", "runtime.type"},
         {"[kubernetes]\nworkload_provider = \"agent-sandbox\"", "kubernetes.workload_provider"},
         {"[kubernetes]\nrequest_fraction_of_limits = 2", "request_fraction"},
+        {"[kubernetes]\nexecd_injection = \"initcontainer\"",
+         "kubernetes.execd_injection must be \"init-container\" or \"shim\""},
+        {"[kubernetes]\nexecd_injection = true", "kubernetes.execd_injection"},
+        {"[kubernetes]\nexecd_init_resources = 1", "kubernetes.execd_init_resources"},
+        {"[kubernetes.execd_init_resources]\nlimit = {cpu = \"1\"}", "execd_init_resources"},
+        {"[kubernetes.execd_init_resources]\nlimits = {cpu = \"much\"}", "execd_init_resources"},
         {"[log]\nlevel = \"LOUD\"", "log.level"},
         {"[operator]\nconcurrency = 0", "operator.concurrency"},
     };
@@ -208,6 +233,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_an_empty_file_gives_the_defaults),
         cmocka_unit_test(test_keys_are_read),
+        cmocka_unit_test(test_how_execd_gets_in_is_read),
         cmocka_unit_test(test_unknown_keys_are_warned_about_and_bounded),
         cmocka_unit_test(test_wrong_values_name_their_key),
         cmocka_unit_test(test_toml_reads_as_json),

@@ -87,7 +87,7 @@ static int write_operator(const struct instance *instance, struct osb_err *err)
     osb_buf_appendf(&text,
                     "[server]\nhost = \"%s\"\nport = %d\napi_key = \"%.*s\"\n\n"
                     "[runtime]\ntype = \"kubernetes\"\n\n"
-                    "[kubernetes]\nnamespace = \"default\"\n",
+                    "[kubernetes]\nnamespace = \"default\"\nexecd_injection = \"shim\"\n",
                     instance->rest_address, instance->rest_port, OSB_SLICE_ARG(text_key));
     return write_text(instance, "operator.toml", &text, err);
 }

@@ -306,18 +306,33 @@ static void parse_restart(struct pod_spec *spec, const char *policy)
         spec->restart = RESTART_ON_FAILURE;
 }
 
-static void find_injected(struct pod_spec *spec)
+static int find_container(const struct pod_spec *spec, const char *name)
+{
+    for (size_t i = spec->init_count; i < spec->container_count; i++)
+        if (!strcmp(spec->containers[i].name, name))
+            return (int)i;
+    return -1;
+}
+
+static int find_injected(struct pod_spec *spec, struct osb_err *err)
 {
     const char *inject = osb_api_annotation(spec->object, POD_INJECT_ANNOTATION);
+    const char *version = osb_api_annotation(spec->object, POD_INJECT_VERSION_ANNOTATION);
+    const char *named = osb_api_annotation(spec->object, POD_INJECT_CONTAINER_ANNOTATION);
     spec->inject = -1;
-    if (!inject || strcmp(inject, POD_INJECT_EXECD) != 0 ||
-        spec->init_count == spec->container_count)
-        return;
-    spec->inject = (int)spec->init_count;
-    for (size_t i = spec->init_count; i < spec->container_count; i++) {
-        if (!strcmp(spec->containers[i].name, POD_SANDBOX_CONTAINER))
-            spec->inject = (int)i;
-    }
+    if (!inject || strcmp(inject, POD_INJECT_EXECD) != 0 || !version)
+        return 0;
+    if (strcmp(version, POD_INJECT_VERSION) != 0)
+        return osb_fail(err, -OSB_E_UNSUPPORTED,
+                        POD_INJECT_VERSION_ANNOTATION " is not " POD_INJECT_VERSION
+                                                      ", which this node has");
+    spec->inject = find_container(spec, named ? named : POD_SANDBOX_CONTAINER);
+    if (spec->inject < 0 && named)
+        return osb_fail(err, -OSB_E_INVALID,
+                        POD_INJECT_CONTAINER_ANNOTATION " names no container of the pod");
+    if (spec->inject < 0)
+        spec->inject = (int)spec->init_count;
+    return 0;
 }
 
 static int parse_pod(struct pod_spec *spec, struct osb_err *err)
@@ -350,7 +365,8 @@ static int parse_pod(struct pod_spec *spec, struct osb_err *err)
         r = parse_containers(spec, "containers", false, err);
     if (r >= 0 && spec->init_count == spec->container_count)
         r = osb_fail(err, -OSB_E_INVALID, "a pod needs a container");
-    find_injected(spec);
+    if (r >= 0)
+        r = find_injected(spec, err);
     return r;
 }
 

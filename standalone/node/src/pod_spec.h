@@ -16,7 +16,11 @@
 
 #define POD_INJECT_ANNOTATION "opensandbox.io/inject"
 #define POD_INJECT_EXECD      "execd"
-#define POD_SANDBOX_CONTAINER "sandbox"
+/* A pod without a version has execd from elsewhere: nothing is asked of its node. */
+#define POD_INJECT_VERSION_ANNOTATION   "opensandbox.io/inject-version"
+#define POD_INJECT_VERSION              "1"
+#define POD_INJECT_CONTAINER_ANNOTATION "opensandbox.io/inject-container"
+#define POD_SANDBOX_CONTAINER           "sandbox"
 
 enum {
     POD_MAX_CONTAINERS = 32, /* init containers included */

@@ -144,7 +144,13 @@ static void a_containers_own_security_wins_over_the_pods(void **state)
 
 static void execd_goes_into_the_container_named_sandbox_or_the_first(void **state)
 {
-    static const char mark[] = ",\"annotations\":{\"opensandbox.io/inject\":\"execd\"}";
+#define MARK(more)                                                                                 \
+    ",\"annotations\":{\"opensandbox.io/inject\":\"execd\","                                       \
+    "\"opensandbox.io/inject-version\":\"1\"" more "}"
+    static const char mark[] = MARK("");
+    static const char second[] = MARK(",\"opensandbox.io/inject-container\":\"b\"");
+    /* An init container brings its execd. */
+    static const char without_version[] = ",\"annotations\":{\"opensandbox.io/inject\":\"execd\"}";
     static const char other[] = ",\"annotations\":{\"opensandbox.io/inject\":\"nothing\"}";
     static const struct {
         const char *metadata, *spec;
@@ -152,6 +158,7 @@ static void execd_goes_into_the_container_named_sandbox_or_the_first(void **stat
     } cases[] = {
         {"", C(""), -1},
         {other, C(""), -1},
+        {without_version, C(""), -1},
         {mark, C(""), 0},
         {mark,
          "\"containers\":[{\"name\":\"a\",\"image\":\"i\"},{\"name\":\"sandbox\",\"image\":\"i\"}]",
@@ -160,6 +167,9 @@ static void execd_goes_into_the_container_named_sandbox_or_the_first(void **stat
          "\"initContainers\":[{\"name\":\"sandbox\",\"image\":\"i\"}],"
          "\"containers\":[{\"name\":\"a\",\"image\":\"i\"},{\"name\":\"b\",\"image\":\"i\"}]",
          1},
+        {second,
+         "\"containers\":[{\"name\":\"sandbox\",\"image\":\"i\"},{\"name\":\"b\",\"image\":\"i\"}]",
+         1},
     };
     (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -167,6 +177,25 @@ static void execd_goes_into_the_container_named_sandbox_or_the_first(void **stat
         assert_int_equal(fixture_parse(cases[i].metadata, cases[i].spec, &pod, NULL), 0);
         assert_int_equal(pod->inject, cases[i].index);
         pod_spec_free(pod);
+    }
+}
+
+static void an_injection_that_cannot_be_given_is_refused(void **state)
+{
+    static const struct {
+        const char *metadata, *word;
+    } cases[] = {
+        {",\"annotations\":{\"opensandbox.io/inject\":\"execd\","
+         "\"opensandbox.io/inject-version\":\"2\"}",
+         "inject-version is not 1"},
+        {MARK(",\"opensandbox.io/inject-container\":\"gone\""), "names no container"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct pod_spec *pod = NULL;
+        struct osb_err err = {0};
+        assert_true(fixture_parse(cases[i].metadata, C(""), &pod, &err) < 0);
+        assert_non_null(strstr(err.message, cases[i].word));
     }
 }
 
@@ -181,6 +210,7 @@ int main(void)
         cmocka_unit_test(requests_default_to_limits),
         cmocka_unit_test(a_containers_own_security_wins_over_the_pods),
         cmocka_unit_test(execd_goes_into_the_container_named_sandbox_or_the_first),
+        cmocka_unit_test(an_injection_that_cannot_be_given_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
