@@ -143,6 +143,11 @@ void osb_rpc_channel_free(struct osb_rpc_channel *channel)
         destroy(channel);
 }
 
+bool osb_rpc_channel_is_connected(struct osb_rpc_channel *channel)
+{
+    return grpc_channel_check_connectivity_state(channel->channel, 1) == GRPC_CHANNEL_READY;
+}
+
 void rpc_channel_enter(struct osb_rpc_channel *channel)
 {
     channel->depth++;

@@ -19,6 +19,16 @@ int osb_rpc_server_serve_fd(struct osb_rpc_server *server, int fd, struct osb_er
     return osb_fail(err, -OSB_E_UNSUPPORTED, "gRPC servers are not built");
 }
 
+/* There is no server, hence nothing to shut down, and no call of one. */
+void osb_rpc_server_shutdown(struct osb_rpc_server *server, uint64_t grace_ms,
+                             void (*fn)(void *arg), void *arg)
+{
+    (void)grace_ms;
+    (void)fn;
+    (void)arg;
+    osb_assert(server && false);
+}
+
 void osb_rpc_server_free(struct osb_rpc_server *server)
 {
     osb_assert(!server);

@@ -308,6 +308,17 @@ static void a_peer_that_is_away_is_unavailable_and_found_again(void **state)
     } while (result.status.code != 0);
 }
 
+static void a_channel_knows_whether_it_is_connected(void **state)
+{
+    struct fixture *fixture = *state;
+
+    turn_until(fixture, osb_rpc_channel_is_connected(fixture->channel));
+    grpc_peer_stop(fixture->peer);
+    turn_until(fixture, !osb_rpc_channel_is_connected(fixture->channel));
+    grpc_peer_start(fixture->peer);
+    turn_until(fixture, osb_rpc_channel_is_connected(fixture->channel));
+}
+
 static void a_cancelled_call_calls_nothing_and_ends_at_the_peer(void **state)
 {
     struct fixture *fixture = *state;
@@ -492,6 +503,7 @@ int main(void)
         rpc_test(a_message_over_the_limit_is_refused),
         rpc_test(metadata_of_the_channel_goes_with_every_call),
         rpc_test(a_peer_that_is_away_is_unavailable_and_found_again),
+        rpc_test(a_channel_knows_whether_it_is_connected),
         rpc_test(a_cancelled_call_calls_nothing_and_ends_at_the_peer),
         rpc_test(a_call_may_be_cancelled_before_it_reached_anybody),
         rpc_test(a_stream_brings_its_messages_in_order_and_then_its_end),

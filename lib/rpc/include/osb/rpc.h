@@ -4,14 +4,16 @@
  * completion-queue thread. Nothing outside lib/rpc names gRPC. Messages are bytes here; typed
  * calls are made above (lib/cri with protobuf-c).
  *
- * Threads: callbacks run on the loop thread. A process that holds a channel or server must not
- * fork() without exec (osb_spawn() is fine). Built so far: the client, unary and server-streaming.
- * The server and proxy calls below are the interface that the shim will use; until they are built
- * they answer -OSB_E_UNSUPPORTED.
+ * Threads: every call is for the loop thread and every callback runs on it, but for the three
+ * callbacks of a server that say otherwise: they run on the queue's thread of that server, where
+ * forwarded calls live from beginning to end. A process that holds a channel or server must not
+ * fork() without exec (osb_spawn() is fine). Built so far: the client (unary and
+ * server-streaming). Servers answer -OSB_E_UNSUPPORTED until they are built.
  */
 #ifndef OSB_RPC_H
 #define OSB_RPC_H
 
+#include <osb/buf.h>
 #include <osb/err.h>
 #include <osb/loop.h>
 #include <osb/slice.h>
@@ -43,6 +45,11 @@ int osb_rpc_channel_new(struct osb_loop *loop, const char *target, struct osb_rp
                         struct osb_err *err);
 /* Cancels running calls; their end callbacks do not run. Blocks until the queue is drained. */
 void osb_rpc_channel_free(struct osb_rpc_channel *channel);
+/*
+ * Whether there is a connection now. Asks an idle channel to connect, so that asking again later
+ * tells more. Does not block; any thread.
+ */
+bool osb_rpc_channel_is_connected(struct osb_rpc_channel *channel);
 
 struct osb_rpc_callbacks {
     /* A message of the answer (exactly one for unary calls that succeed). May be NULL. */
@@ -83,32 +90,118 @@ struct osb_rpc_server_call;
 
 /* What to do with a method. */
 enum osb_rpc_route {
-    OSB_RPC_FORWARD, /* pass frames both ways on the queue's thread, undecoded */
-    OSB_RPC_HANDLE,  /* hand the call to the loop */
+    /*
+     * Frames pass both ways undecoded, on the queue's thread: calls of every kind. A reader that
+     * stops holds its writer back, with one message in each direction.
+     */
+    OSB_RPC_FORWARD,
+    /*
+     * The same for methods that are known to be one request and one answer, at half the system
+     * calls. Never for a stream: its first answer would wait for its end.
+     */
+    OSB_RPC_FORWARD_UNARY,
+    OSB_RPC_REWRITE, /* OSB_RPC_FORWARD_UNARY, but rewrite() changes the request first */
+    OSB_RPC_HANDLE,  /* handed to the loop: on_call() */
+};
+
+/* What rewrite() returns when the request is to pass as it came. */
+enum { OSB_RPC_UNCHANGED = 1 };
+
+/* A forwarded call that ended. Slices are valid during the callback. */
+struct osb_rpc_done {
+    struct osb_slice method;
+    enum osb_rpc_route route;
+    int code;                 /* gRPC status that the client got, or would have, had it stayed */
+    struct osb_slice message; /* of the status; text of the backend unless we ended the call */
+    uint64_t duration_ns;
+    uint64_t request_bytes;  /* of messages that came from the client */
+    uint64_t response_bytes; /* of messages that came from the backend */
 };
 
 struct osb_rpc_server_options {
-    /* Decides per method; called on the queue's thread, must not block. */
+    /* Decides per method. Queue's thread; must not block. */
     enum osb_rpc_route (*route)(struct osb_slice method, void *arg);
-    /* A call to be handled; loop thread. */
+    /*
+     * For OSB_RPC_REWRITE: appends the whole new request to OUT and returns 0, or returns
+     * OSB_RPC_UNCHANGED. A failure is answered with the gRPC status of its code by the table of
+     * osb/err.h and the message of ERR; the backend hears nothing. Queue's thread; must not
+     * block. May be NULL when no route needs it.
+     */
+    int (*rewrite)(struct osb_slice method, struct osb_slice request, struct osb_buf *out,
+                   struct osb_err *err, void *arg);
+    /*
+     * Exactly once for each call with a forwarding route, when it is over. Queue's thread; must
+     * not block. May be NULL.
+     */
+    void (*on_done)(const struct osb_rpc_done *done, void *arg);
+    /*
+     * For OSB_RPC_HANDLE: the call is the callee's until osb_rpc_server_call_finish(). Loop
+     * thread. May be NULL when no route needs it.
+     */
     void (*on_call)(struct osb_rpc_server_call *call, struct osb_slice method, void *arg);
     void *arg;
-    struct osb_rpc_channel *backend; /* for OSB_RPC_FORWARD; may be NULL */
+    /*
+     * Where forwarded calls go; outlives the server. Metadata set on the channel is not added to
+     * them. While it is not connected they are answered UNAVAILABLE. May be NULL when no route
+     * forwards.
+     */
+    struct osb_rpc_channel *backend;
 };
 
 /* Serves descriptors that the caller has accepted, so that a live socket is never stolen. */
 int osb_rpc_server_new(struct osb_loop *loop, const struct osb_rpc_server_options *options,
                        struct osb_rpc_server **ret, struct osb_err *err);
-/* Takes FD. */
+/*
+ * Takes FD, a connected stream socket, also on failure. -OSB_E_CLOSED after
+ * osb_rpc_server_shutdown().
+ */
 int osb_rpc_server_serve_fd(struct osb_rpc_server *server, int fd, struct osb_err *err);
+/*
+ * Takes no new calls, lets running ones end within GRACE_MS and cancels those that are left (a
+ * stream of events never ends alone). FN(ARG) runs when none is left: forwarded ones end by
+ * themselves, handled ones when their owner has finished them. Once only.
+ */
+void osb_rpc_server_shutdown(struct osb_rpc_server *server, uint64_t grace_ms,
+                             void (*fn)(void *arg), void *arg);
+/*
+ * Cancels running calls and blocks until they are gone, which takes no peer's help: on_done()
+ * runs for forwarded ones, handled ones are freed without a callback. NULL is allowed.
+ */
 void osb_rpc_server_free(struct osb_rpc_server *server);
-/* Reads the next request message; FN with IS_END when the client half-closed. */
+
+/* ---- calls handed to the loop ---- */
+
+/*
+ * Reads the next request message, one read at a time; FN with IS_END when the client half-closed.
+ * When the client is gone FN does not run, on_cancel does.
+ */
 void osb_rpc_server_call_read(struct osb_rpc_server_call *call,
                               void (*fn)(struct osb_rpc_server_call *call, struct osb_slice message,
                                          bool is_end, void *arg),
                               void *arg);
-void osb_rpc_server_call_write(struct osb_rpc_server_call *call, struct osb_slice message);
+/*
+ * Writes a message of the answer, which is copied; one write at a time. FN (NULL for none) runs
+ * when the next one may be written: back-pressure. When the client is gone FN does not run.
+ */
+void osb_rpc_server_call_write(struct osb_rpc_server_call *call, struct osb_slice message,
+                               void (*fn)(struct osb_rpc_server_call *call, void *arg), void *arg);
+/*
+ * Ends the call after what was written; CALL is gone for the caller and none of its callbacks
+ * runs any more. Every handled call needs this once, also a cancelled one. STATUS is copied.
+ */
 void osb_rpc_server_call_finish(struct osb_rpc_server_call *call,
                                 const struct osb_rpc_status *status);
+/*
+ * FN runs once if the client goes, the deadline passes or the server cancels before the call is
+ * finished; at the end of this turn when that has already happened.
+ */
+void osb_rpc_server_call_on_cancel(struct osb_rpc_server_call *call,
+                                   void (*fn)(struct osb_rpc_server_call *call, void *arg),
+                                   void *arg);
+/* Of the clock of osb_monotonic_ns(); UINT64_MAX when the client set none. */
+uint64_t osb_rpc_server_call_deadline_ns(const struct osb_rpc_server_call *call);
+/* A pair of the client's metadata; false when there are no more than INDEX. Valid as the call. */
+bool osb_rpc_server_call_metadata(const struct osb_rpc_server_call *call, size_t index,
+                                  struct osb_slice *ret_name, struct osb_slice *ret_value);
 
 #endif
