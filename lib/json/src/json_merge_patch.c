@@ -61,13 +61,10 @@ struct osb_json *osb_json_merge_diff(const struct osb_json *from, const struct o
     void *cursor = NULL;
     struct osb_slice key;
     struct osb_json *value;
-    struct osb_json *patch = osb_json_new_object();
-    if (osb_json_equal(from, to))
-        return patch;
-    if (!json_node_is_object(from) || !json_node_is_object(to)) {
-        osb_json_free(patch);
+    /* No patch leaves anything but an object as it is: `{}` would make an object of it. */
+    if (!json_node_is_object(from) || !json_node_is_object(to))
         return osb_json_copy(to);
-    }
+    struct osb_json *patch = osb_json_new_object();
     diff_removed(from, to, patch);
     while (osb_json_next_member(to, &cursor, &key, &value)) {
         struct osb_json *old = osb_json_get_slice(from, key);

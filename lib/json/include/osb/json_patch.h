@@ -15,8 +15,9 @@ enum {
 /* Applies PATCH to *TARGET, which may be replaced as a whole. PATCH stays the caller's. */
 void osb_json_merge_patch(struct osb_json **target, const struct osb_json *patch);
 /*
- * The smallest merge patch that turns FROM into TO; an empty object when they are equal. A merge
- * patch cannot set null: members of TO that are null come out absent.
+ * The smallest merge patch that turns FROM into TO: an empty object when they are equal objects,
+ * TO itself when one of the two is no object. A merge patch cannot set null: members of TO that are
+ * null come out absent.
  */
 struct osb_json *osb_json_merge_diff(const struct osb_json *from, const struct osb_json *to);
 /*
