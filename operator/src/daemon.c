@@ -86,7 +86,7 @@ static void on_execd(const char *namespace_, const char *owner_name, void *arg)
 
 static int make_controllers(struct daemon *d, struct osb_err *err)
 {
-    struct osb_http_client_options options = {.connect_timeout_ms = PING_TIMEOUT_MS};
+    struct osb_http_client_options options = {.connect_timeout_ms = PING_TIMEOUT_MAX_MS};
     int r = osb_http_client_new(d->op.loop, &options, &d->http, err);
     if (r < 0)
         return r;

@@ -2,11 +2,14 @@
 #include "ping.h"
 
 #include <osb/alloc.h>
+#include <osb/clock.h>
 #include <osb/map.h>
 #include <osb/metric.h>
 
 #include <stdlib.h>
 #include <string.h>
+
+#include "pod_inject.h"
 
 enum state { DUE, ASKING, BACKING_OFF, ANSWERED };
 
@@ -21,10 +24,13 @@ struct entry {
     char *owner_name;
     char *address;
     int64_t restart_count; /* of the main container: a restart is a new execd */
-    bool is_running;       /* the main container was seen running */
+    int progress;          /* how far the pod was seen to be */
+    bool is_early;         /* the init container that brings execd was not seen to have ended */
+    bool is_ready;         /* the kubelet called it so */
+    bool has_answered;     /* and nothing has happened since that makes its answer void */
     bool is_told;          /* the first question has had its answer, or none */
-    int failures;
     uint64_t began_ns;
+    uint64_t moved_ns; /* when it last got on */
 };
 
 struct ping {
@@ -35,6 +41,7 @@ struct ping {
     struct osb_map entries; /* by pod UID */
     struct osb_list due;
     int asking_count;
+    int waiting_count; /* entries that have not answered */
     struct osb_metric *asked;
     struct osb_metric *waited;
 };
@@ -73,6 +80,7 @@ static void entry_free(void *value)
 {
     struct entry *entry = value;
     stop(entry);
+    entry->ping->waiting_count -= !entry->has_answered;
     free(entry->uid);
     free(entry->namespace_);
     free(entry->owner_name);
@@ -103,31 +111,47 @@ static void on_backed_off(struct osb_timer *timer)
     ask_due(entry->ping);
 }
 
+static uint64_t clamp(uint64_t value, uint64_t min, uint64_t max)
+{
+    return value < min ? min : value > max ? max : value;
+}
+
+static uint64_t since_moved_ms(const struct entry *entry)
+{
+    return (osb_loop_now_ns(entry->ping->loop) - entry->moved_ns) / OSB_NS_PER_MS;
+}
+
 static void back_off(struct entry *entry)
 {
-    uint64_t delay_ms = PING_BACKOFF_MIN_MS;
-    for (int i = 0; i < entry->failures && delay_ms < PING_BACKOFF_MAX_MS; i++)
-        delay_ms *= 2;
-    if (delay_ms > PING_BACKOFF_MAX_MS)
-        delay_ms = PING_BACKOFF_MAX_MS;
-    entry->failures++;
+    uint64_t share_ms = (uint64_t)entry->ping->waiting_count * PING_GAP_MS;
+    uint64_t min_ms = entry->is_early ? PING_PAUSE_EARLY_MS : PING_PAUSE_MIN_MS;
+    if (share_ms > min_ms)
+        min_ms = clamp(share_ms, min_ms, PING_PAUSE_MAX_MS);
     entry->state = BACKING_OFF;
-    osb_timer_set(&entry->timer, delay_ms);
+    osb_timer_set(&entry->timer,
+                  clamp(since_moved_ms(entry) / PING_PAUSE_SHARE, min_ms, PING_PAUSE_MAX_MS));
+}
+
+static void set_answered(struct entry *entry, bool has_answered)
+{
+    entry->ping->waiting_count += entry->has_answered - has_answered;
+    entry->has_answered = has_answered;
 }
 
 static void on_answer(int r, void *arg)
 {
     struct entry *entry = arg;
     struct ping *ping = entry->ping;
-    bool is_news = r >= 0 || !entry->is_told;
+    bool is_news = !entry->is_told || entry->has_answered != (r >= 0);
     ping->asking_count--;
-    entry->is_told = true;
-    if (r < 0) {
-        back_off(entry);
-    } else {
-        entry->state = ANSWERED;
+    if (r >= 0 && !entry->has_answered)
         osb_metric_observe_ns(ping->waited, osb_loop_now_ns(ping->loop) - entry->began_ns);
-    }
+    entry->is_told = true;
+    set_answered(entry, r >= 0);
+    if (r < 0)
+        back_off(entry);
+    else
+        entry->state = ANSWERED;
     if (is_news)
         ping->told(entry->namespace_, entry->owner_name, ping->arg);
     ask_due(ping);
@@ -141,7 +165,10 @@ static void ask_due(struct ping *ping)
             return;
         osb_list_remove(&entry->link);
         osb_metric_add(ping->asked, 1);
-        entry->handle = ping->asker.ask(entry->address, on_answer, entry, ping->asker.context);
+        uint64_t timeout_ms =
+            clamp(since_moved_ms(entry) / 2, PING_TIMEOUT_MIN_MS, PING_TIMEOUT_MAX_MS);
+        entry->handle =
+            ping->asker.ask(entry->address, timeout_ms, on_answer, entry, ping->asker.context);
         if (!entry->handle) {
             back_off(entry);
             continue;
@@ -171,6 +198,36 @@ static bool is_same(const struct entry *entry, const struct pod *pod)
            entry->restart_count == (container ? container->restart_count : 0);
 }
 
+static bool is_early(const struct pod *pod)
+{
+    for (size_t i = 0; i < pod->container_count; i++) {
+        const struct container *container = &pod->containers[i];
+        if (container->is_init && strcmp(container->name, INJECT_CONTAINER) == 0)
+            return container->state != CONTAINER_TERMINATED;
+    }
+    return false;
+}
+
+/* Init containers that have ended, then one more for a main container that runs. */
+static int progress_of(const struct pod *pod)
+{
+    const struct container *main_container = pod_main_container(pod);
+    int progress = 0;
+    if (main_container && main_container->state == CONTAINER_RUNNING)
+        return POD_MAX_CONTAINERS + 1;
+    for (size_t i = 0; i < pod->container_count; i++)
+        if (pod->containers[i].is_init && pod->containers[i].state == CONTAINER_TERMINATED)
+            progress++;
+    return progress;
+}
+
+static void look_at(struct entry *entry, const struct pod *pod)
+{
+    entry->progress = progress_of(pod);
+    entry->is_early = is_early(pod);
+    entry->is_ready = pod->is_ready;
+}
+
 static void entry_add(struct ping *ping, const struct pod *pod)
 {
     const struct container *container = pod_main_container(pod);
@@ -181,21 +238,32 @@ static void entry_add(struct ping *ping, const struct pod *pod)
     entry->owner_name = osb_strdup(pod->owner_name);
     entry->address = osb_strdup(pod->address);
     entry->restart_count = container ? container->restart_count : 0;
-    entry->is_running = container && container->state == CONTAINER_RUNNING;
     entry->began_ns = osb_loop_now_ns(ping->loop);
+    entry->moved_ns = entry->began_ns;
+    ping->waiting_count++;
+    look_at(entry, pod);
     osb_timer_init(&entry->timer, ping->loop, on_backed_off, entry);
     osb_map_set(&ping->entries, osb_slice_str(entry->uid), entry);
     make_due(entry);
 }
 
-/* The container has just started: what was waited for may be there now. */
+/* What was waited for may be there now; or what was there may be gone. */
 static void hurry(struct entry *entry)
 {
-    entry->failures = 0;
-    if (entry->state != BACKING_OFF)
+    entry->moved_ns = osb_loop_now_ns(entry->ping->loop);
+    if (entry->state != BACKING_OFF && entry->state != ANSWERED)
         return;
     osb_timer_stop(&entry->timer);
     make_due(entry);
+}
+
+static void entry_update(struct entry *entry, const struct pod *pod)
+{
+    bool has_moved = progress_of(pod) > entry->progress;
+    bool is_lost = entry->is_ready && !pod->is_ready;
+    if (entry->has_answered ? is_lost : has_moved)
+        hurry(entry);
+    look_at(entry, pod);
 }
 
 void ping_observe(struct ping *ping, const struct pod *pod)
@@ -205,16 +273,10 @@ void ping_observe(struct ping *ping, const struct pod *pod)
         ping_forget(ping, pod->object.uid);
         entry = NULL;
     }
-    if (!entry) {
-        if (is_askable(pod))
-            entry_add(ping, pod);
-    } else {
-        const struct container *container = pod_main_container(pod);
-        bool is_running = container && container->state == CONTAINER_RUNNING;
-        if (is_running && !entry->is_running)
-            hurry(entry);
-        entry->is_running = is_running;
-    }
+    if (entry)
+        entry_update(entry, pod);
+    else if (is_askable(pod))
+        entry_add(ping, pod);
     ask_due(ping);
 }
 
@@ -229,7 +291,7 @@ void ping_forget(struct ping *ping, const char *pod_uid)
 bool ping_has_answered(const struct ping *ping, const struct pod *pod)
 {
     const struct entry *entry = osb_map_get(&ping->entries, osb_slice_str(pod->object.uid));
-    return entry && entry->state == ANSWERED && is_askable(pod) && is_same(entry, pod);
+    return entry && entry->has_answered && is_askable(pod) && is_same(entry, pod);
 }
 
 bool ping_is_first(const struct ping *ping, const struct pod *pod)

@@ -27,15 +27,20 @@ static void on_answer(int r, int status, struct osb_slice body, const struct osb
     done(r < 0 ? r : 0, done_arg);
 }
 
-static void *ask(const char *address, void (*done)(int r, void *arg), void *arg, void *context)
+static void *ask(const char *address, uint64_t timeout_ms, void (*done)(int r, void *arg),
+                 void *arg, void *context)
 {
+    /* One question a pod, as a rule: the connection is of no use afterwards. */
+    const struct osb_http_header close_it = {OSB_SLICE("Connection"), OSB_SLICE("close")};
     struct question *question = osb_new(struct question);
     struct osb_http_request request = {
         .origin = {.address = address, .port = EXECD_PING_PORT},
         .method = "GET",
         .target = "/ping",
-        .timeout_ms = PING_TIMEOUT_MS,
-        .total_timeout_ms = PING_TIMEOUT_MS,
+        .headers = &close_it,
+        .header_count = 1,
+        .timeout_ms = timeout_ms,
+        .total_timeout_ms = timeout_ms,
     };
     question->done = done;
     question->arg = arg;

@@ -186,15 +186,34 @@ static void read_state(struct osb_json_reader *r, struct container *container)
     }
 }
 
+static void read_last_end(struct osb_json_reader *r, struct container *container)
+{
+    struct osb_slice key;
+    if (!lenient_enter_object(r))
+        return;
+    container->has_ended_before = true;
+    while (osb_json_next_key(r, &key)) {
+        if (osb_slice_eq_str(key, "reason"))
+            lenient_string(r, &container->last_reason);
+        else if (osb_slice_eq_str(key, "message"))
+            lenient_string(r, &container->last_message);
+        else if (osb_slice_eq_str(key, "exitCode"))
+            lenient_i64(r, &container->last_exit_code);
+        else
+            osb_json_skip(r);
+    }
+}
+
 static void read_last_state(struct osb_json_reader *r, struct container *container)
 {
     struct osb_slice key;
     if (!lenient_enter_object(r))
         return;
     while (osb_json_next_key(r, &key)) {
-        if (osb_slice_eq_str(key, "terminated") && osb_json_peek(r) == OSB_JSON_OBJECT)
-            container->has_ended_before = true;
-        osb_json_skip(r);
+        if (osb_slice_eq_str(key, "terminated"))
+            read_last_end(r, container);
+        else
+            osb_json_skip(r);
     }
 }
 
@@ -203,6 +222,8 @@ static void container_clear(struct container *container)
     free(container->name);
     free(container->reason);
     free(container->message);
+    free(container->last_reason);
+    free(container->last_message);
 }
 
 static void read_container(struct osb_json_reader *r, struct pod *pod, bool is_init)

@@ -36,7 +36,10 @@ struct container {
     char *message;     /* likewise */
     int64_t exit_code; /* of terminated */
     int64_t restart_count;
-    bool has_ended_before; /* lastState.terminated is there */
+    bool has_ended_before; /* lastState.terminated is there, and says: */
+    char *last_reason;     /* NULL when absent */
+    char *last_message;    /* likewise */
+    int64_t last_exit_code;
 };
 
 struct pod {

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "inject_verdict.h"
+
 /* Put off once, a pull may have met a hiccup of the registry; twice, it has not. */
 enum { PULL_BACKOFFS_FOR_GOOD = 2 };
 
@@ -14,13 +16,39 @@ static bool is_one_of(const char *word, const char *const *words)
     return false;
 }
 
+static bool says_one_of(const char *words, const char *const *signs)
+{
+    for (; words && *signs; signs++)
+        if (strcasestr(words, *signs))
+            return true;
+    return false;
+}
+
+/* Of a node under load, or whose runtime starts again: the kubelet's next try may well succeed. */
+static bool is_passing(const char *message)
+{
+    static const char *const signs[] = {
+        "context deadline exceeded", "timed out waiting for the condition",
+        "is reserved for",           "transport is closing",
+        "error while dialing",       "connection refused",
+        "too many requests",         NULL};
+    return says_one_of(message, signs);
+}
+
 /* Waiting reasons that do not go by waiting. */
 static bool is_for_good(const char *reason)
 {
-    static const char *const reasons[] = {"CrashLoopBackOff",     "CreateContainerConfigError",
-                                          "CreateContainerError", "InvalidImageName",
-                                          "ErrImageNeverPull",    "RunContainerError",
-                                          "ImageInspectError",    NULL};
+    static const char *const reasons[] = {"CrashLoopBackOff",
+                                          "CreateContainerConfigError",
+                                          "CreateContainerError",
+                                          "InvalidImageName",
+                                          "ErrImageNeverPull",
+                                          "RunContainerError",
+                                          "ImageInspectError",
+                                          "PreCreateHookError",
+                                          "PreStartHookError",
+                                          "PostStartHookError",
+                                          NULL};
     return is_one_of(reason, reasons);
 }
 
@@ -44,10 +72,7 @@ static bool is_refusal(const char *message)
                                         "exec format error",
                                         "invalid reference",
                                         NULL};
-    for (const char *const *sign = signs; message && *sign; sign++)
-        if (strcasestr(message, *sign))
-            return true;
-    return false;
+    return says_one_of(message, signs);
 }
 
 bool pod_has_pull_backoff(const struct pod *pod)
@@ -68,7 +93,7 @@ static const struct container *find_failing(const struct pod *pod,
         const struct container *container = &pod->containers[i];
         if (container->state != CONTAINER_WAITING)
             continue;
-        if (is_for_good(container->reason))
+        if (is_for_good(container->reason) && !is_passing(container->message))
             return container;
         if (is_pull_failure(container->reason) &&
             (is_refusal(container->message) || observed->pull_backoffs >= PULL_BACKOFFS_FOR_GOOD))
@@ -129,11 +154,35 @@ static struct verdict ended(const struct pod *pod)
 static bool is_ready(const struct pod *pod, const struct observation *observed)
 {
     const struct container *container = pod_main_container(pod);
-    if (!pod->address)
+    if (!pod->address || pod->phase == POD_UNKNOWN)
         return false;
     if (!pod->has_execd)
         return pod->phase == POD_RUNNING && pod->is_ready;
     return observed->has_answered && !(container && container->state == CONTAINER_TERMINATED);
+}
+
+/* In a crash loop the words of the last end say more than "back-off 10s". */
+static struct verdict failing(const struct container *container)
+{
+    return (struct verdict){
+        .class_ = POD_FAILING,
+        .reason = container->reason,
+        .message = container->last_message ? container->last_message : container->message,
+        .container = container->name,
+        .last_end = container->last_reason,
+        .has_exit_code = container->has_ended_before,
+        .exit_code = container->last_exit_code,
+    };
+}
+
+static struct verdict judge(const struct pod *pod, const struct observation *observed)
+{
+    if (has_ended(pod))
+        return ended(pod);
+    const struct container *container = find_failing(pod, observed);
+    if (container)
+        return failing(container);
+    return (struct verdict){.class_ = is_ready(pod, observed) ? POD_READY : POD_STARTING};
 }
 
 struct verdict pod_verdict(const struct pod *pod, const struct observation *observed)
@@ -142,15 +191,10 @@ struct verdict pod_verdict(const struct pod *pod, const struct observation *obse
         return (struct verdict){.class_ = POD_ABSENT};
     if (pod->is_deleting)
         return (struct verdict){.class_ = POD_TERMINATING};
-    if (has_ended(pod))
-        return ended(pod);
-    const struct container *failing = find_failing(pod, observed);
-    if (failing)
-        return (struct verdict){.class_ = POD_FAILING,
-                                .reason = failing->reason,
-                                .message = failing->message,
-                                .container = failing->name};
-    return (struct verdict){.class_ = is_ready(pod, observed) ? POD_READY : POD_STARTING};
+    struct verdict verdict = judge(pod, observed);
+    if (pod->has_execd && (verdict.class_ == POD_ENDED || verdict.class_ == POD_FAILING))
+        inject_verdict(pod, &verdict);
+    return verdict;
 }
 
 bool pod_is_to_be_replaced(const struct pod *pod)

@@ -26,6 +26,8 @@ struct verdict {
     const char *reason;    /* of ended and failing; borrowed from the pod or static */
     const char *message;   /* the node's own words; NULL for none */
     const char *container; /* whose; NULL: the pod's */
+    const char *advice;    /* what to do about it; static, NULL for none */
+    const char *last_end;  /* reason of the end before a restart; NULL for none */
     bool has_exit_code;
     int64_t exit_code;
 };

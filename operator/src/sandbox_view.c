@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "inject_verdict.h"
 #include "sandbox_records.h"
 
 /* ---- slots ---- */
@@ -132,13 +133,19 @@ static const char *describe_failures(const struct failures *failures,
 {
     enum { MAX_WORDS = 512 }; /* of the node; the rest is on the pod */
     const struct verdict *verdict = &failures->sample->verdict;
+    const char *node = failures->sample->pod->node_name;
     char *text = osb_arena_printf(
         arena, "%zu/%lld observed pods failed; primary reason=%s; sample pod=%s", failures->count,
         (long long)view->replicas, verdict->reason, failures->sample->pod->object.name);
     if (verdict->container)
         text = osb_arena_printf(arena, "%s; container=%s", text, verdict->container);
+    if (verdict->last_end)
+        text = osb_arena_printf(arena, "%s; last end=%s", text, verdict->last_end);
     if (verdict->has_exit_code)
         text = osb_arena_printf(arena, "%s; exit code=%lld", text, (long long)verdict->exit_code);
+    if (verdict->advice)
+        text =
+            osb_arena_printf(arena, "%s; node=%s; %s", text, node ? node : "none", verdict->advice);
     if (verdict->message && verdict->message[0])
         text = osb_arena_printf(arena, "%s; %.*s", text, MAX_WORDS, verdict->message);
     return text;
@@ -152,16 +159,24 @@ static const char *find_unschedulable(const struct sandbox_view *view)
     return NULL;
 }
 
+/* What only an administrator can do about has a condition of its own, to be found by. */
+static void add_failure(struct sandbox_view *view, const char *reason, const char *text)
+{
+    add_condition(view, "PodFailed", reason, text);
+    if (strcmp(reason, REASON_INJECTION) == 0)
+        add_condition(view, REASON_INJECTION, reason, text);
+}
+
 static void add_pod_failed(const struct reconcile_input *in, const struct failures *failures,
                            struct osb_arena *arena, struct sandbox_view *view)
 {
     if (view->spec_reason)
-        add_condition(view, "PodFailed", view->spec_reason, view->spec_message);
+        add_failure(view, view->spec_reason, view->spec_message);
     else if (failures->count > 0)
-        add_condition(view, "PodFailed", failures->sample->verdict.reason,
-                      describe_failures(failures, view, arena));
+        add_failure(view, failures->sample->verdict.reason,
+                    describe_failures(failures, view, arena));
     else if (in->create_error && view->missing > 0)
-        add_condition(view, "PodFailed", in->create_reason, in->create_error);
+        add_failure(view, in->create_reason, in->create_error);
 }
 
 static void add_state(struct osb_arena *arena, struct sandbox_view *view)

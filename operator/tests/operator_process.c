@@ -26,11 +26,12 @@ static void on_answer(struct osb_timer *timer)
     done(r, arg);
 }
 
-static void *ask(const char *address, void (*done)(int r, void *arg), void *arg, void *context)
+static void *ask(const char *address, uint64_t timeout_ms, void (*done)(int r, void *arg),
+                 void *arg, void *context)
 {
     struct process *process = context;
     struct question *question = osb_new(struct question);
-    osb_assert(address[0]);
+    osb_assert(address[0] && timeout_ms > 0);
     question->process = process;
     question->done = done;
     question->arg = arg;

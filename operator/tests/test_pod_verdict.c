@@ -27,7 +27,18 @@
 #define ENDED(phase, code, reason)                                                                 \
     "\"phase\":\"" phase                                                                           \
     "\"," ADDRESS MAIN("\"terminated\":{\"exitCode\":" code ",\"reason\":\"" reason "\"}")
-#define RUNNING "\"phase\":\"Running\"," MAIN("\"running\":{}")
+/* Words of kubelet 1.34 with containerd and runc. */
+#define NO_LAUNCHER                                                                                \
+    "failed to create containerd task: failed to create shim task: OCI runtime create failed: "    \
+    "runc create failed: unable to start container process: exec: "                                \
+    "\\\"/opt/opensandbox/bootstrap.sh\\\": stat /opt/opensandbox/bootstrap.sh: no such file or "  \
+    "directory: unknown"
+#define STATUS(name, state) "{\"name\":\"" name "\",\"restartCount\":0,\"state\":{" state "}}"
+#define TERMINATED(code, reason, message)                                                          \
+    "\"terminated\":{\"exitCode\":" code ",\"reason\":\"" reason "\",\"message\":\"" message "\"}"
+#define IDLE(reason, message) "\"waiting\":{\"reason\":\"" reason "\",\"message\":\"" message "\"}"
+#define INSTALLER(state)      "\"initContainerStatuses\":[" STATUS("execd-installer", state) "],"
+#define RUNNING               "\"phase\":\"Running\"," MAIN("\"running\":{}")
 
 static const struct {
     const char *name;
@@ -37,6 +48,7 @@ static const struct {
     const char *reason;
     int exit_code; /* -1: none */
     bool is_replaced;
+    const char *advice; /* a word of it; NULL: there is none */
 } cases[] = {
     {"nothing yet", POD("Never", "", ""), {0}, POD_STARTING, NULL, -1, false},
     {"running, not ready", POD("Never", "", ADDRESS RUNNING), {0}, POD_STARTING, NULL, -1, false},
@@ -203,6 +215,168 @@ static const struct {
      "CrashLoopBackOff",
      -1,
      false},
+    {"crashing for want of memory",
+     POD("Always", "",
+         "\"phase\":\"Running\",\"containerStatuses\":[{\"name\":\"sandbox\",\"restartCount\":3,"
+         "\"state\":{\"waiting\":{\"reason\":\"CrashLoopBackOff\"}},\"lastState\":{" TERMINATED(
+             "137", "OOMKilled", "") "}}]"),
+     {0},
+     POD_FAILING,
+     "CrashLoopBackOff",
+     137,
+     false},
+    {"a node under load",
+     POD("Never", "", WAITING("CreateContainerError", "context deadline exceeded")),
+     {0},
+     POD_STARTING,
+     NULL,
+     -1,
+     false},
+    {"a name that a try before still holds",
+     POD("Never", "", WAITING("CreateContainerError", "name \\\"x\\\" is reserved for \\\"y\\\"")),
+     {0},
+     POD_STARTING,
+     NULL,
+     -1,
+     false},
+    {"a kubelet that waits for its cache",
+     POD("Never", "",
+         WAITING("CreateContainerConfigError", "failed to sync secret cache: timed "
+                                               "out waiting for the condition")),
+     {0},
+     POD_STARTING,
+     NULL,
+     -1,
+     false},
+    {"a runtime that starts again",
+     POD("Never", "",
+         WAITING("RunContainerError", "connection error: desc = transport: Error "
+                                      "while dialing: dial unix: no such file")),
+     {0},
+     POD_STARTING,
+     NULL,
+     -1,
+     false},
+    {"waiting for init containers",
+     POD("Never", MARK,
+         "\"phase\":\"Pending\"," INSTALLER("\"running\":{}")
+             MAIN("\"waiting\":{\"reason\":\"PodInitializing\"}")),
+     {0},
+     POD_STARTING,
+     NULL,
+     -1,
+     false},
+    {"no node is right for it",
+     POD("Never", MARK,
+         "\"phase\":\"Pending\",\"conditions\":[{\"type\":\"PodScheduled\","
+         "\"status\":\"False\",\"message\":\"0/1 nodes\"}]"),
+     {0},
+     POD_STARTING,
+     NULL,
+     -1,
+     false},
+    {"its node is lost, execd had answered",
+     POD("Never", MARK, ADDRESS "\"phase\":\"Unknown\"," MAIN("\"running\":{}")),
+     {.has_answered = true},
+     POD_STARTING,
+     NULL,
+     -1,
+     false},
+    {"a node without a shim, never restarted",
+     POD("Never", MARK,
+         "\"phase\":\"Failed\"," ADDRESS MAIN(TERMINATED("128", "StartError", NO_LAUNCHER))),
+     {0},
+     POD_ENDED,
+     "InjectionUnavailable",
+     128,
+     false,
+     "run opensandbox-shim"},
+    {"a node without a shim, the kubelet's first words",
+     POD("Always", MARK, WAITING("RunContainerError", NO_LAUNCHER)),
+     {0},
+     POD_FAILING,
+     "InjectionUnavailable",
+     -1,
+     false,
+     "run opensandbox-shim"},
+    {"a node without a shim, in a crash loop",
+     POD("Always", MARK,
+         "\"phase\":\"Running\",\"containerStatuses\":[{\"name\":\"sandbox\",\"restartCount\":2,"
+         "\"state\":{\"waiting\":{\"reason\":\"CrashLoopBackOff\",\"message\":\"back-off 20s\"}},"
+         "\"lastState\":{" TERMINATED("128", "StartError", NO_LAUNCHER) "}}]"),
+     {0},
+     POD_FAILING,
+     "InjectionUnavailable",
+     128,
+     false,
+     "run opensandbox-shim"},
+    {"a node without a shim, old runtime's word",
+     POD("Never", MARK,
+         "\"phase\":\"Failed\"," MAIN(
+             TERMINATED("127", "ContainerCannotRun",
+                        "executable file `/opt/opensandbox/bootstrap.sh` not found: No such file "
+                        "or directory"))),
+     {0},
+     POD_ENDED,
+     "InjectionUnavailable",
+     127,
+     false,
+     "run opensandbox-shim"},
+    {"a shim that is too old",
+     POD("Never", MARK,
+         WAITING("CreateContainerError", "opensandbox-shim: injection version 1 is "
+                                         "not here, this shim has 2")),
+     {0},
+     POD_FAILING,
+     "InjectionUnavailable",
+     -1,
+     false,
+     "shim of this node"},
+    {"the same words, nothing to do with execd",
+     POD("Never", "", "\"phase\":\"Failed\"," MAIN(TERMINATED("128", "StartError", NO_LAUNCHER))),
+     {0},
+     POD_ENDED,
+     "StartError",
+     128,
+     false},
+    {"a program of the user's that is not there",
+     POD("Never", MARK, "\"phase\":\"Failed\"," MAIN(TERMINATED("127", "Error", ""))),
+     {0},
+     POD_ENDED,
+     "Error",
+     127,
+     false},
+    {"an execd image that is not there",
+     POD("Never", MARK,
+         "\"phase\":\"Pending\"," INSTALLER(
+             IDLE("ErrImagePull", "failed to pull and unpack image \\\"r/execd:9\\\": not "
+                                  "found")) MAIN(IDLE("PodInitializing", ""))),
+     {0},
+     POD_FAILING,
+     "ErrImagePull",
+     -1,
+     false,
+     "runtime.execd_image"},
+    {"an execd image that is none",
+     POD("Never", MARK,
+         "\"phase\":\"Failed\"," INSTALLER(TERMINATED("128", "StartError", NO_LAUNCHER))
+             MAIN(IDLE("PodInitializing", ""))),
+     {0},
+     POD_ENDED,
+     "InjectionUnavailable",
+     128,
+     false,
+     "no execd image"},
+    {"an init container that cannot write",
+     POD("Never", MARK,
+         "\"phase\":\"Failed\"," INSTALLER(TERMINATED("1", "Error", ""))
+             MAIN(IDLE("PodInitializing", ""))),
+     {0},
+     POD_ENDED,
+     "Error",
+     1,
+     false,
+     "brings execd"},
 };
 
 static void test_each_status_has_its_verdict(void **state)
@@ -221,6 +395,9 @@ static void test_each_status_has_its_verdict(void **state)
         assert_string_equal(reason, expected);
         assert_int_equal(verdict.has_exit_code ? verdict.exit_code : -1, cases[i].exit_code);
         assert_int_equal(pod_is_to_be_replaced(pod), cases[i].is_replaced);
+        assert_int_equal(verdict.advice != NULL, cases[i].advice != NULL);
+        if (cases[i].advice)
+            assert_non_null(strstr(verdict.advice, cases[i].advice));
         osb_kube_store_free(store);
     }
 }

@@ -74,6 +74,18 @@ static void put_pod(struct world *w, int index, const char *status)
     assert_int_equal(osb_kube_store_apply(w->pods, osb_slice_str(text), NULL), 0);
 }
 
+static void put_marked_pod(struct world *w, const char *status)
+{
+    _cleanup_free_ char *text = osb_asprintf(
+        "{\"metadata\":{\"name\":\"a-0\",\"namespace\":\"n\",\"uid\":\"p0\",\"annotations\":{"
+        "\"opensandbox.io/inject\":\"execd\"},\"ownerReferences\":[{\"apiVersion\":"
+        "\"sandbox.opensandbox.io/v1alpha1\",\"kind\":\"BatchSandbox\",\"name\":\"a\","
+        "\"uid\":\"u\",\"controller\":true}]},\"spec\":{\"nodeName\":\"x\",\"restartPolicy\":"
+        "\"Never\"},\"status\":{%s}}",
+        status);
+    assert_int_equal(osb_kube_store_apply(w->pods, osb_slice_str(text), NULL), 0);
+}
+
 #define POD_IS_READY                                                                               \
     "\"phase\":\"Running\",\"podIP\":\"10.0.0.1\",\"conditions\":[{\"type\":\"Ready\",\"status\":" \
     "\"True\"}]"
@@ -241,6 +253,29 @@ static void test_a_failed_batch_names_the_most_frequent_reason(void **state)
                                             "reason=CrashLoopBackOff; sample pod=a-1"));
 }
 
+static void test_a_node_that_puts_no_execd_in_is_named_with_what_to_do(void **state)
+{
+    struct world *w = *state;
+    put_sandbox(w, "", "\"replicas\":1," TEMPLATE, "");
+    put_marked_pod(
+        w, "\"phase\":\"Failed\",\"containerStatuses\":[{\"name\":\"sandbox\",\"state\":"
+           "{\"terminated\":{\"exitCode\":128,\"reason\":\"StartError\",\"message\":\"exec: "
+           "/opt/opensandbox/bootstrap.sh: no such file or directory\"}}}]");
+    assert_plan(w, "patch-status event:InjectionUnavailable ");
+    assert_non_null(strstr(status_patch(w), "\"type\":\"PodFailed\",\"status\":\"True\","
+                                            "\"reason\":\"InjectionUnavailable\""));
+    assert_non_null(strstr(status_patch(w), "\"type\":\"InjectionUnavailable\""));
+    assert_non_null(strstr(status_patch(w), "node=x; nobody on this node"));
+
+    /* It goes with its cause. */
+    put_sandbox(w, "", "\"replicas\":1," TEMPLATE,
+                "\"phase\":\"Failed\",\"conditions\":[{\"type\":\"InjectionUnavailable\","
+                "\"status\":\"True\",\"reason\":\"InjectionUnavailable\",\"message\":\"m\"}]");
+    put_pod(w, 0, POD_IS_READY);
+    assert_plan(w, "patch-annotations patch-status event:PodsReady ");
+    assert_null(strstr(status_patch(w), "InjectionUnavailable"));
+}
+
 static void test_failed_is_left_when_the_pod_recovers(void **state)
 {
     struct world *w = *state;
@@ -333,6 +368,7 @@ int main(void)
         TEST(test_only_what_changed_is_written_and_others_conditions_stay),
         TEST(test_an_address_is_published_before_the_pod_is_ready),
         TEST(test_a_failed_batch_names_the_most_frequent_reason),
+        TEST(test_a_node_that_puts_no_execd_in_is_named_with_what_to_do),
         TEST(test_failed_is_left_when_the_pod_recovers),
         TEST(test_the_schedulers_words_are_shown),
         TEST(test_a_paused_object_is_left_alone),
