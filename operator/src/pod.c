@@ -129,6 +129,22 @@ static void read_metadata(struct osb_json_reader *r, struct pod *pod)
 
 /* ---- spec ---- */
 
+static void read_node_selector(struct osb_json_reader *r, struct pod *pod)
+{
+    struct osb_slice key;
+    size_t platform = 0, other = 0;
+    if (!lenient_enter_object(r))
+        return;
+    while (osb_json_next_key(r, &key)) {
+        bool is_platform = osb_slice_eq_str(key, "kubernetes.io/os") ||
+                           osb_slice_eq_str(key, "kubernetes.io/arch");
+        platform += is_platform;
+        other += !is_platform;
+        osb_json_skip(r);
+    }
+    pod->is_platform_bound = platform > 0 && other == 0;
+}
+
 static void read_spec(struct osb_json_reader *r, struct pod *pod)
 {
     _cleanup_free_ char *policy = NULL;
@@ -140,6 +156,8 @@ static void read_spec(struct osb_json_reader *r, struct pod *pod)
             lenient_string(r, &pod->node_name);
         else if (osb_slice_eq_str(key, "restartPolicy"))
             lenient_string(r, &policy);
+        else if (osb_slice_eq_str(key, "nodeSelector"))
+            read_node_selector(r, pod);
         else
             osb_json_skip(r);
     }

@@ -59,6 +59,7 @@ struct pod {
     bool is_ready;       /* condition Ready */
     char *unschedulable; /* message of PodScheduled=False; NULL when scheduled */
     enum restart_policy restart_policy;
+    bool is_platform_bound; /* its node selector names operating system or architecture, no more */
     struct container *containers; /* init containers first */
     size_t container_count;
     size_t container_cap;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "pod_verdict.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "inject_verdict.h"
@@ -175,6 +176,21 @@ static struct verdict failing(const struct container *container)
     };
 }
 
+/*
+ * "0/3 nodes are available: 3 node(s) didn't match Pod's node affinity/selector. preemption: …": no
+ * node is of the platform that the caller asked for, and waiting does not change one.
+ */
+static bool has_no_platform(const struct pod *pod)
+{
+    int all, refusing;
+    if (!pod->unschedulable || !pod->is_platform_bound)
+        return false;
+    return sscanf(pod->unschedulable,
+                  "0/%d nodes are available: %d node(s) didn't match Pod's node affinity", &all,
+                  &refusing) == 2 &&
+           all == refusing;
+}
+
 static struct verdict judge(const struct pod *pod, const struct observation *observed)
 {
     if (has_ended(pod))
@@ -182,6 +198,10 @@ static struct verdict judge(const struct pod *pod, const struct observation *obs
     const struct container *container = find_failing(pod, observed);
     if (container)
         return failing(container);
+    if (has_no_platform(pod))
+        return (struct verdict){.class_ = POD_FAILING,
+                                .reason = "PodPlatformUnschedulable",
+                                .message = pod->unschedulable};
     return (struct verdict){.class_ = is_ready(pod, observed) ? POD_READY : POD_STARTING};
 }
 

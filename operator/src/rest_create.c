@@ -124,14 +124,27 @@ static void on_undone(struct rest_wait *wait, const struct batchsandbox *bs, boo
     rest_fail_with(create->request, &create->error);
 }
 
+/* Most failures are the cluster's; a quota is the namespace's, a platform the caller's choice. */
+static void set_failure(struct rest_create *create, const struct rest_status *status)
+{
+    int code = 500;
+    const char *name = REST_POD_FAILED;
+    if (strstr(status->message, "exceeded quota")) {
+        code = 403;
+        name = REST_QUOTA_EXCEEDED;
+    } else if (strcmp(status->reason, "POD_PLATFORM_UNSCHEDULABLE") == 0) {
+        code = 400;
+        name = REST_INVALID_PARAMETER;
+    }
+    rest_error_set(&create->error, code, name, "Sandbox %s failed: %s: %s", create->name,
+                   status->reason, status->message);
+}
+
 /* The sandbox is of no use: deleted first, so that whoever hears of it finds nothing left. */
 static void fail_and_undo(struct rest_create *create, const struct batchsandbox *bs)
 {
     struct rest_status status = rest_status_of(bs);
-    bool is_quota = strstr(status.message, "exceeded quota");
-    rest_error_set(&create->error, is_quota ? 403 : 500,
-                   is_quota ? REST_QUOTA_EXCEEDED : REST_POD_FAILED, "Sandbox %s failed: %s: %s",
-                   create->name, status.reason, status.message);
+    set_failure(create, &status);
     rest_undo(create->rest, create->name, create->uid, "it failed");
     free(create->uid);
     create->uid = NULL; /* nothing left to take back */

@@ -167,6 +167,22 @@ static void add_failure(struct sandbox_view *view, const char *reason, const cha
         add_condition(view, REASON_INJECTION, reason, text);
 }
 
+static const struct pod *find_leaving(const struct sandbox_view *view)
+{
+    for (size_t i = 0; i < view->slot_count; i++)
+        if (view->slots[i].verdict.class_ == POD_TERMINATING)
+            return view->slots[i].pod;
+    return NULL;
+}
+
+/* Its name is needed for the next one; on a node that is lost, somebody has to force it. */
+static const char *describe_leaving(const struct pod *pod, struct osb_arena *arena)
+{
+    return osb_arena_printf(arena,
+                            "Pod %s on node %s is being deleted; it is made again when it is gone",
+                            pod->object.name, pod->node_name ? pod->node_name : "none");
+}
+
 static void add_pod_failed(const struct reconcile_input *in, const struct failures *failures,
                            struct osb_arena *arena, struct sandbox_view *view)
 {
@@ -182,6 +198,7 @@ static void add_pod_failed(const struct reconcile_input *in, const struct failur
 static void add_state(struct osb_arena *arena, struct sandbox_view *view)
 {
     const char *unschedulable = find_unschedulable(view);
+    const struct pod *leaving = find_leaving(view);
     if (view->phase == PHASE_SUCCEED && view->replaced > 0)
         add_condition(view, "Ready", "PodReplaced",
                       osb_arena_printf(arena,
@@ -192,6 +209,8 @@ static void add_state(struct osb_arena *arena, struct sandbox_view *view)
         add_condition(view, "Ready", "PodsReady", "Sandbox is running");
     else if (view->phase == PHASE_PENDING && unschedulable)
         add_condition(view, "Progressing", "Unschedulable", unschedulable);
+    else if (view->phase == PHASE_PENDING && leaving)
+        add_condition(view, "Progressing", "PodTerminating", describe_leaving(leaving, arena));
     else if (view->phase == PHASE_PENDING)
         add_condition(view, "Progressing", "Creating", "Sandbox is being created");
 }

@@ -27,6 +27,11 @@
 #define ENDED(phase, code, reason)                                                                 \
     "\"phase\":\"" phase                                                                           \
     "\"," ADDRESS MAIN("\"terminated\":{\"exitCode\":" code ",\"reason\":\"" reason "\"}")
+#define SELECTOR(labels, message)                                                                  \
+    "{\"metadata\":{\"name\":\"a-0\",\"namespace\":\"n\"},\"spec\":{\"nodeSelector\":{" labels     \
+    "}},"                                                                                          \
+    "\"status\":{\"phase\":\"Pending\",\"conditions\":[{\"type\":\"PodScheduled\",\"status\":"     \
+    "\"False\",\"reason\":\"Unschedulable\",\"message\":\"" message "\"}]}}"
 /* Words of kubelet 1.34 with containerd and runc. */
 #define NO_LAUNCHER                                                                                \
     "failed to create containerd task: failed to create shim task: OCI runtime create failed: "    \
@@ -270,6 +275,31 @@ static const struct {
      POD("Never", MARK,
          "\"phase\":\"Pending\",\"conditions\":[{\"type\":\"PodScheduled\","
          "\"status\":\"False\",\"message\":\"0/1 nodes\"}]"),
+     {0},
+     POD_STARTING,
+     NULL,
+     -1,
+     false},
+    {"no node of its platform",
+     SELECTOR("\"kubernetes.io/arch\":\"arm64\"", "0/2 nodes are available: 2 node(s) didn't match "
+                                                  "Pod's node affinity/selector. preemption: 0/2"),
+     {0},
+     POD_FAILING,
+     "PodPlatformUnschedulable",
+     -1,
+     false},
+    {"a node of its platform that is full",
+     SELECTOR("\"kubernetes.io/arch\":\"arm64\"",
+              "0/2 nodes are available: 1 node(s) didn't match "
+              "Pod's node affinity/selector, 1 Insufficient cpu"),
+     {0},
+     POD_STARTING,
+     NULL,
+     -1,
+     false},
+    {"no node of another label",
+     SELECTOR("\"kubernetes.io/arch\":\"arm64\",\"disk\":\"ssd\"",
+              "0/2 nodes are available: 2 node(s) didn't match Pod's node affinity/selector."),
      {0},
      POD_STARTING,
      NULL,

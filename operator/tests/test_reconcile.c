@@ -300,6 +300,25 @@ static void test_the_schedulers_words_are_shown(void **state)
     assert_non_null(strstr(status_patch(w), "no room for 64 CPUs"));
 }
 
+static void test_a_pod_that_does_not_go_is_named_with_its_node(void **state)
+{
+    struct world *w = *state;
+    put_sandbox(w, "", "\"replicas\":1," TEMPLATE, "");
+    assert_int_equal(
+        osb_kube_store_apply(
+            w->pods,
+            OSB_SLICE(
+                "{\"metadata\":{\"name\":\"a-0\",\"namespace\":\"n\",\"uid\":\"p0\","
+                "\"deletionTimestamp\":\"2025-12-31T23:59:58Z\",\"ownerReferences\":[{"
+                "\"apiVersion\":\"sandbox.opensandbox.io/v1alpha1\",\"kind\":\"BatchSandbox\","
+                "\"name\":\"a\",\"uid\":\"u\",\"controller\":true}]},"
+                "\"spec\":{\"nodeName\":\"lost\"},\"status\":{\"phase\":\"Running\"}}"),
+            NULL),
+        0);
+    assert_plan(w, "patch-status event:PodTerminating ");
+    assert_non_null(strstr(status_patch(w), "Pod a-0 on node lost is being deleted"));
+}
+
 static void test_a_paused_object_is_left_alone(void **state)
 {
     static const char *const phases[] = {"Pausing", "Paused", "Resuming"};
@@ -371,6 +390,7 @@ int main(void)
         TEST(test_a_node_that_puts_no_execd_in_is_named_with_what_to_do),
         TEST(test_failed_is_left_when_the_pod_recovers),
         TEST(test_the_schedulers_words_are_shown),
+        TEST(test_a_pod_that_does_not_go_is_named_with_its_node),
         TEST(test_a_paused_object_is_left_alone),
         TEST(test_a_new_operator_holds_its_judgement_of_an_execd_it_has_not_asked),
         TEST(test_annotations_that_somebody_broke_are_written_anew),
