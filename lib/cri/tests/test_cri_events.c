@@ -58,7 +58,7 @@ static void handle(const struct grpc_peer_request *request, struct grpc_peer_ans
     task_exit end = CONTAINERD__SERVICES__EVENTS__V1__TASK_EXIT__INIT;
 
     (void)arg;
-    if (!osb_slice_eq_str(request->containerd_namespace, "k8s.io")) {
+    if (!osb_slice_eq_str(grpc_peer_metadata(request, "containerd-namespace"), "k8s.io")) {
         answer->status = 9;
         answer->text = "namespace is required";
     } else if (osb_slice_eq_str(request->method,

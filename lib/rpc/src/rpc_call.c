@@ -5,10 +5,9 @@
  * the one thing that is due; nothing else delivers, ends or frees.
  */
 #include "rpc_channel.h"
+#include "rpc_ops.h"
 #include "rpc_tsan.h"
 
-#include <grpc/byte_buffer.h>
-#include <grpc/byte_buffer_reader.h>
 #include <osb/alloc.h>
 #include <osb/cleanup.h>
 
@@ -44,20 +43,13 @@ struct osb_rpc_call *rpc_call_of_link(struct osb_list *link)
     return osb_container_of(link, struct osb_rpc_call, link);
 }
 
-static struct osb_slice slice_of(const grpc_slice *slice)
-{
-    return osb_slice(GRPC_SLICE_START_PTR(*slice), GRPC_SLICE_LENGTH(*slice));
-}
-
 void rpc_call_free(struct osb_rpc_call *call)
 {
     osb_list_remove(&call->link);
     osb_defer_cancel(&call->advance);
     grpc_call_unref(call->call);
-    if (call->request)
-        grpc_byte_buffer_destroy(call->request);
-    if (call->message)
-        grpc_byte_buffer_destroy(call->message);
+    rpc_message_clear(&call->request);
+    rpc_message_clear(&call->message);
     grpc_metadata_array_destroy(&call->initial);
     grpc_metadata_array_destroy(&call->trailing);
     grpc_slice_unref(call->text);
@@ -82,18 +74,6 @@ static void start_batch(struct osb_rpc_call *call, struct rpc_event *event, cons
     call->in_flight++;
 }
 
-static grpc_op initial_metadata_op(struct osb_rpc_call *call)
-{
-    call->has_asked_initial = true;
-    return (grpc_op){.op = GRPC_OP_RECV_INITIAL_METADATA,
-                     .data.recv_initial_metadata.recv_initial_metadata = &call->initial};
-}
-
-static grpc_op message_op(struct osb_rpc_call *call)
-{
-    return (grpc_op){.op = GRPC_OP_RECV_MESSAGE, .data.recv_message.recv_message = &call->message};
-}
-
 static void start_read(struct osb_rpc_call *call)
 {
     grpc_op ops[2];
@@ -101,8 +81,9 @@ static void start_read(struct osb_rpc_call *call)
 
     call->is_reading = true;
     if (!call->has_asked_initial)
-        ops[count++] = initial_metadata_op(call);
-    ops[count++] = message_op(call);
+        ops[count++] = rpc_op_recv_initial(&call->initial);
+    call->has_asked_initial = true;
+    ops[count++] = rpc_op_recv_message(&call->message);
     start_batch(call, &call->read, ops, count);
 }
 
@@ -111,21 +92,16 @@ static void start_whole(struct osb_rpc_call *call)
 {
     struct osb_rpc_channel *channel = call->channel;
     grpc_op ops[6] = {
-        {.op = GRPC_OP_SEND_INITIAL_METADATA,
-         .data.send_initial_metadata = {.count = channel->metadata_count,
-                                        .metadata = channel->metadata}},
-        {.op = GRPC_OP_SEND_MESSAGE, .data.send_message.send_message = call->request},
-        {.op = GRPC_OP_SEND_CLOSE_FROM_CLIENT},
-        {.op = GRPC_OP_RECV_STATUS_ON_CLIENT,
-         .data.recv_status_on_client = {.trailing_metadata = &call->trailing,
-                                        .status = &call->code,
-                                        .status_details = &call->text}},
+        rpc_op_send_initial(channel->metadata, channel->metadata_count),
+        rpc_op_send_message(call->request),
+        rpc_op_send_close(),
+        rpc_op_recv_status(&call->trailing, &call->code, &call->text),
     };
     size_t count = 4;
 
     if (call->is_unary) {
-        ops[count++] = initial_metadata_op(call);
-        ops[count++] = message_op(call);
+        ops[count++] = rpc_op_recv_initial(&call->initial);
+        ops[count++] = rpc_op_recv_message(&call->message);
         call->is_drained = true;
     }
     start_batch(call, &call->whole, ops, count);
@@ -134,18 +110,15 @@ static void start_whole(struct osb_rpc_call *call)
 static void deliver_message(struct osb_rpc_call *call)
 {
     grpc_byte_buffer *message = osb_take_ptr(call->message);
-    grpc_byte_buffer_reader reader;
+    grpc_slice bytes;
 
-    if (!grpc_byte_buffer_reader_init(&reader, message)) {
+    if (!rpc_message_read(message, &bytes)) {
         call->is_broken = true;
         grpc_call_cancel(call->call, NULL);
     } else {
-        grpc_slice bytes = grpc_byte_buffer_reader_readall(&reader);
-
         if (call->callbacks.on_message)
-            call->callbacks.on_message(call, slice_of(&bytes), call->arg);
+            call->callbacks.on_message(call, rpc_slice(&bytes), call->arg);
         grpc_slice_unref(bytes);
-        grpc_byte_buffer_reader_destroy(&reader);
     }
     grpc_byte_buffer_destroy(message);
 }
@@ -155,8 +128,8 @@ static struct osb_slice status_details(const struct osb_rpc_call *call)
     for (size_t i = 0; i < call->trailing.count; i++) {
         const grpc_metadata *pair = &call->trailing.metadata[i];
 
-        if (osb_slice_eq_str(slice_of(&pair->key), "grpc-status-details-bin"))
-            return slice_of(&pair->value);
+        if (osb_slice_eq_str(rpc_slice(&pair->key), "grpc-status-details-bin"))
+            return rpc_slice(&pair->value);
     }
     return OSB_SLICE_NULL;
 }
@@ -165,7 +138,7 @@ static void end(struct osb_rpc_call *call)
 {
     struct osb_rpc_status status = {
         .code = (int)call->code,
-        .message = slice_of(&call->text),
+        .message = rpc_slice(&call->text),
         .details = status_details(call),
     };
 
@@ -226,15 +199,6 @@ static void on_whole(struct rpc_event *event)
     call_advance(call);
 }
 
-static grpc_byte_buffer *byte_buffer(struct osb_slice bytes)
-{
-    grpc_slice slice = grpc_slice_from_copied_buffer(bytes.len ? bytes.data : "", bytes.len);
-    grpc_byte_buffer *buffer = grpc_raw_byte_buffer_create(&slice, 1);
-
-    grpc_slice_unref(slice);
-    return buffer;
-}
-
 static grpc_call *create_call(struct osb_rpc_channel *channel, const char *method,
                               uint64_t timeout_ms)
 {
@@ -267,7 +231,7 @@ static int start(struct osb_rpc_channel *channel, bool is_unary, const char *met
     call->callbacks = *callbacks;
     call->arg = arg;
     call->text = grpc_empty_slice();
-    call->request = byte_buffer(request);
+    call->request = rpc_message_new(request);
     call->is_unary = is_unary;
     grpc_metadata_array_init(&call->initial);
     grpc_metadata_array_init(&call->trailing);

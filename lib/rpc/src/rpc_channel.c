@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rpc_channel.h"
+#include "rpc_ops.h"
 
 #include <grpc/grpc_security.h>
 #include <osb/alloc.h>
@@ -12,30 +13,25 @@ enum {
     RECONNECT_MAX_MS = 100,
     /* ... but one that accepts and is slow to speak HTTP/2 has this long (it is the time-out). */
     CONNECT_TIMEOUT_MS = 5000,
-    /* A busy stream leaves the loop to others after so many messages. */
-    EVENTS_A_TURN = 64,
 };
 
 #define UNIX_SCHEME "unix://"
 
-static grpc_arg integer(char *key, int value)
-{
-    return (grpc_arg){.type = GRPC_ARG_INTEGER, .key = key, .value.integer = value};
-}
-
 static grpc_channel *create(const char *target)
 {
     grpc_arg args[] = {
-        integer(GRPC_ARG_MAX_RECEIVE_MESSAGE_LENGTH, OSB_RPC_MAX_MESSAGE),
-        integer(GRPC_ARG_MAX_SEND_MESSAGE_LENGTH, OSB_RPC_MAX_MESSAGE),
+        rpc_arg(GRPC_ARG_MAX_RECEIVE_MESSAGE_LENGTH, OSB_RPC_MAX_MESSAGE),
+        rpc_arg(GRPC_ARG_MAX_SEND_MESSAGE_LENGTH, OSB_RPC_MAX_MESSAGE),
         /* The default of 8 KiB turns a long error text into "Internal, RST_STREAM". */
-        integer(GRPC_ARG_MAX_METADATA_SIZE, OSB_RPC_MAX_METADATA),
+        rpc_arg(GRPC_ARG_MAX_METADATA_SIZE, OSB_RPC_MAX_METADATA),
         /* Whether a call may be repeated is for its caller to say. */
-        integer(GRPC_ARG_ENABLE_RETRIES, 0),
-        integer(GRPC_ARG_ENABLE_HTTP_PROXY, 0),
-        integer(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, RECONNECT_FIRST_MS),
-        integer(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, RECONNECT_MAX_MS),
-        integer(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, CONNECT_TIMEOUT_MS),
+        rpc_arg(GRPC_ARG_ENABLE_RETRIES, 0),
+        rpc_arg(GRPC_ARG_ENABLE_HTTP_PROXY, 0),
+        /* What a peer compressed is read; sending stays on this machine. */
+        rpc_arg(GRPC_ARG_ENABLE_PER_MESSAGE_COMPRESSION, 0),
+        rpc_arg(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, RECONNECT_FIRST_MS),
+        rpc_arg(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, RECONNECT_MAX_MS),
+        rpc_arg(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, CONNECT_TIMEOUT_MS),
     };
     grpc_channel_args list = {.num_args = sizeof(args) / sizeof(*args), .args = args};
     grpc_channel_credentials *plain = grpc_insecure_credentials_create();
@@ -61,18 +57,10 @@ static int check_target(const char *target, struct osb_err *err)
 static void on_ready(struct osb_watch *watch, int events)
 {
     struct osb_rpc_channel *channel = watch->arg;
-    struct rpc_event *event;
 
     (void)events;
     rpc_channel_enter(channel);
-    rpc_queue_hear(&channel->queue);
-    for (int i = 0; i < EVENTS_A_TURN && !channel->is_closing; i++) {
-        event = rpc_queue_pop(&channel->queue);
-        if (!event)
-            break;
-        event->on_done(event);
-    }
-    rpc_queue_ring_again(&channel->queue);
+    rpc_queue_run(&channel->queue, &channel->is_closing);
     rpc_channel_leave(channel);
 }
 

@@ -4,12 +4,22 @@
 #include "rpc_tsan.h"
 
 #include <grpc/support/log.h>
+#include <grpc/support/time.h>
+#include <malloc.h>
 #include <osb/fd.h>
 #include <osb/log.h>
+#include <poll.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
+
+enum {
+    /* A busy stream leaves the loop to others after so many messages. */
+    EVENTS_A_TURN = 64,
+    /* So long without an event is idle: the memory of the last burst is not wanted at once. */
+    TRIM_IDLE_MS = 500,
+};
 
 /* The library would write plain text to standard error; ours is one JSON object a line. */
 static void log_library(gpr_log_func_args *args)
@@ -28,7 +38,7 @@ static void ring(struct rpc_queue *queue)
     osb_assert(osb_write_all(queue->wake_fd, &(uint64_t){1}, sizeof(uint64_t)) >= 0);
 }
 
-static void push(struct rpc_queue *queue, struct rpc_event *event)
+void rpc_queue_push(struct rpc_queue *queue, struct rpc_event *event)
 {
     bool was_empty;
 
@@ -40,21 +50,43 @@ static void push(struct rpc_queue *queue, struct rpc_event *event)
         ring(queue);
 }
 
+static grpc_event next(struct rpc_queue *queue)
+{
+    gpr_timespec deadline = gpr_inf_future(GPR_CLOCK_MONOTONIC);
+
+    if (queue->is_trim_due)
+        deadline = gpr_time_add(gpr_now(GPR_CLOCK_MONOTONIC),
+                                gpr_time_from_millis(TRIM_IDLE_MS, GPR_TIMESPAN));
+    return grpc_completion_queue_next(queue->cq, deadline, NULL);
+}
+
 static void *drain(void *arg)
 {
     struct rpc_queue *queue = arg;
 
     for (;;) {
-        grpc_event done =
-            grpc_completion_queue_next(queue->cq, gpr_inf_future(GPR_CLOCK_MONOTONIC), NULL);
+        grpc_event done = next(queue);
         struct rpc_event *event = done.tag;
 
         if (done.type == GRPC_QUEUE_SHUTDOWN)
             return NULL;
+        if (done.type == GRPC_QUEUE_TIMEOUT) {
+            queue->is_trim_due = false;
+            malloc_trim(0);
+            continue;
+        }
         rpc_taken_over(event);
         event->is_ok = done.success;
-        push(queue, event);
+        if (event->on_queue)
+            event->on_queue(event);
+        else
+            rpc_queue_push(queue, event);
     }
+}
+
+void rpc_queue_trim_when_idle(struct rpc_queue *queue)
+{
+    queue->is_trim_due = true;
 }
 
 /*
@@ -107,7 +139,7 @@ int rpc_queue_init(struct rpc_queue *queue, struct osb_loop *loop,
     return 0;
 }
 
-struct rpc_event *rpc_queue_pop(struct rpc_queue *queue)
+static struct rpc_event *pop(struct rpc_queue *queue)
 {
     struct rpc_event *event;
 
@@ -119,7 +151,8 @@ struct rpc_event *rpc_queue_pop(struct rpc_queue *queue)
     return event;
 }
 
-void rpc_queue_hear(struct rpc_queue *queue)
+/* Ready to be rung again; to be called before popping. */
+static void hear(struct rpc_queue *queue)
 {
     uint64_t count;
 
@@ -128,7 +161,8 @@ void rpc_queue_hear(struct rpc_queue *queue)
         osb_assert(errno == EAGAIN || errno == EINTR);
 }
 
-void rpc_queue_ring_again(struct rpc_queue *queue)
+/* Rings if something was left unpopped. */
+static void ring_again(struct rpc_queue *queue)
 {
     bool is_empty;
 
@@ -137,6 +171,32 @@ void rpc_queue_ring_again(struct rpc_queue *queue)
     pthread_mutex_unlock(&queue->lock);
     if (!is_empty)
         ring(queue);
+}
+
+void rpc_queue_run(struct rpc_queue *queue, const bool *is_closing)
+{
+    struct rpc_event *event;
+
+    hear(queue);
+    for (int i = 0; i < EVENTS_A_TURN && !*is_closing; i++) {
+        event = pop(queue);
+        if (!event)
+            break;
+        event->on_done(event);
+    }
+    ring_again(queue);
+}
+
+void rpc_queue_wait(struct rpc_queue *queue)
+{
+    struct pollfd bell = {.fd = queue->wake_fd, .events = POLLIN};
+    struct rpc_event *event;
+
+    while (poll(&bell, 1, -1) < 0)
+        osb_assert(errno == EINTR);
+    hear(queue);
+    while ((event = pop(queue)))
+        event->on_done(event);
 }
 
 void rpc_queue_done(struct rpc_queue *queue)

@@ -28,7 +28,7 @@ const char *__tsan_default_suppressions(void)
 }
 #endif
 
-enum { PEER_MAX_BYTES = 64 * 1024 * 1024 };
+enum { PEER_MAX_BYTES = 64 * 1024 * 1024, PEER_METADATA_MAX = 16 };
 
 struct grpc_peer {
     grpc_peer_handler *handler;
@@ -57,9 +57,13 @@ struct peer_call {
     grpc_byte_buffer *request;
     grpc_byte_buffer *message;
     struct grpc_peer_answer answer;
-    struct peer_tag arrived, closed, received, sent, finished;
+    struct peer_tag arrived, closed, received_tag, sent, finished;
+    grpc_metadata reflected[PEER_METADATA_MAX];
+    size_t reflected_count;
     int cancelled;
     int in_flight;
+    int received;
+    size_t received_bytes;
     bool has_sent_initial;
 };
 
@@ -93,38 +97,66 @@ static void start(struct peer_call *call, struct peer_tag *tag, const grpc_op *o
     osb_assert(grpc_call_start_batch(call->call, ops, count, tag, NULL) == GRPC_CALL_OK);
 }
 
+static grpc_op initial_op(struct peer_call *call)
+{
+    call->has_sent_initial = true;
+    return (grpc_op){.op = GRPC_OP_SEND_INITIAL_METADATA,
+                     .data.send_initial_metadata = {.count = call->reflected_count,
+                                                    .metadata = call->reflected}};
+}
+
 static void finish(struct peer_call *call)
 {
     const struct grpc_peer_answer *answer = &call->answer;
     grpc_slice text = grpc_slice_from_copied_string(answer->text ? answer->text : "");
-    grpc_metadata details = {
-        .key = grpc_slice_from_static_string("grpc-status-details-bin"),
-        .value = grpc_slice_from_copied_string(answer->details ? answer->details : "")};
-    grpc_op ops[2] = {
-        {.op = GRPC_OP_SEND_STATUS_FROM_SERVER,
-         .data.send_status_from_server = {.status = (grpc_status_code)answer->status,
-                                          .status_details = &text,
-                                          .trailing_metadata = &details,
-                                          .trailing_metadata_count = answer->details ? 1 : 0}},
-        {.op = GRPC_OP_SEND_INITIAL_METADATA},
-    };
+    grpc_metadata trailing[PEER_METADATA_MAX + 1];
+    size_t count = call->reflected_count;
+    grpc_slice details = grpc_slice_from_copied_string(answer->details ? answer->details : "");
+    grpc_op ops[2] = {{.op = GRPC_OP_SEND_STATUS_FROM_SERVER}};
+    size_t op_count = 1;
 
-    start(call, &call->finished, ops, call->has_sent_initial ? 1 : 2);
+    memcpy(trailing, call->reflected, sizeof(call->reflected));
+    if (answer->details)
+        trailing[count++] = (grpc_metadata){
+            .key = grpc_slice_from_static_string("grpc-status-details-bin"), .value = details};
+    ops[0].data.send_status_from_server.status = (grpc_status_code)answer->status;
+    ops[0].data.send_status_from_server.status_details = &text;
+    ops[0].data.send_status_from_server.trailing_metadata = trailing;
+    ops[0].data.send_status_from_server.trailing_metadata_count = count;
+    if (!call->has_sent_initial)
+        ops[op_count++] = initial_op(call);
+    start(call, &call->finished, ops, op_count);
     grpc_slice_unref(text);
-    grpc_slice_unref(details.value);
+    grpc_slice_unref(details);
+}
+
+static void send(struct peer_call *call, grpc_byte_buffer *message)
+{
+    grpc_op ops[2] = {{.op = GRPC_OP_SEND_MESSAGE}};
+    size_t count = 1;
+
+    call->message = message;
+    ops[0].data.send_message.send_message = call->message;
+    if (!call->has_sent_initial)
+        ops[count++] = initial_op(call);
+    start(call, &call->sent, ops, count);
 }
 
 static void send_next(struct peer_call *call)
 {
     struct osb_slice bytes = osb_buf_slice(&call->answer.message);
     grpc_slice slice = grpc_slice_from_copied_buffer(bytes.len ? bytes.data : "", bytes.len);
-    grpc_op ops[2] = {{.op = GRPC_OP_SEND_MESSAGE}, {.op = GRPC_OP_SEND_INITIAL_METADATA}};
+    grpc_byte_buffer *message = grpc_raw_byte_buffer_create(&slice, 1);
 
-    call->message = grpc_raw_byte_buffer_create(&slice, 1);
     grpc_slice_unref(slice);
-    ops[0].data.send_message.send_message = call->message;
-    start(call, &call->sent, ops, call->has_sent_initial ? 1 : 2);
-    call->has_sent_initial = true;
+    send(call, message);
+}
+
+static void receive(struct peer_call *call)
+{
+    grpc_op op = {.op = GRPC_OP_RECV_MESSAGE, .data.recv_message.recv_message = &call->request};
+
+    start(call, &call->received_tag, &op, 1);
 }
 
 static void answer_on(struct peer_call *call)
@@ -142,7 +174,10 @@ static void on_sent(struct peer_call *call, bool is_ok)
     grpc_byte_buffer_destroy(osb_take_ptr(call->message));
     if (is_ok) {
         call->peer->counts.messages++;
-        answer_on(call);
+        if (call->answer.echoes)
+            receive(call);
+        else
+            answer_on(call);
     }
     call_unref(call);
 }
@@ -161,23 +196,92 @@ static void on_closed(struct peer_call *call, bool is_ok)
     call_unref(call);
 }
 
+struct osb_slice grpc_peer_metadata(const struct grpc_peer_request *request, const char *name)
+{
+    for (size_t i = 0; i < request->metadata->count; i++)
+        if (osb_slice_eq_str(slice_of(&request->metadata->metadata[i].key), name))
+            return slice_of(&request->metadata->metadata[i].value);
+    return OSB_SLICE_NULL;
+}
+
+static int64_t timeout_ms(const struct peer_call *call)
+{
+    gpr_timespec deadline = call->details.deadline;
+
+    if (gpr_time_cmp(deadline, gpr_inf_future(deadline.clock_type)) == 0)
+        return -1;
+    return gpr_time_to_millis(gpr_time_sub(deadline, gpr_now(deadline.clock_type)));
+}
+
+static void reflect(struct peer_call *call)
+{
+    for (size_t i = 0; i < call->metadata.count; i++) {
+        const grpc_metadata *pair = &call->metadata.metadata[i];
+
+        if (call->reflected_count < PEER_METADATA_MAX &&
+            osb_slice_starts(slice_of(&pair->key), OSB_SLICE("x-")))
+            call->reflected[call->reflected_count++] = *pair;
+    }
+}
+
+/* The first message asks the handler what to do. */
+static void ask(struct peer_call *call)
+{
+    struct grpc_peer_request request = {.method = slice_of(&call->details.method),
+                                        .host = slice_of(&call->details.host),
+                                        .is_empty = !call->request,
+                                        .timeout_ms = timeout_ms(call),
+                                        .metadata = &call->metadata};
+    grpc_byte_buffer_reader reader;
+    grpc_slice bytes = grpc_empty_slice();
+
+    if (call->request) {
+        osb_assert(grpc_byte_buffer_reader_init(&reader, call->request));
+        bytes = grpc_byte_buffer_reader_readall(&reader);
+        grpc_byte_buffer_reader_destroy(&reader);
+    }
+    request.message = slice_of(&bytes);
+    call->peer->handler(&request, &call->answer, call->peer->arg);
+    if (call->answer.reflects)
+        reflect(call);
+    grpc_slice_unref(bytes);
+}
+
+static void on_message(struct peer_call *call)
+{
+    call->peer->counts.received++;
+    call->received_bytes += grpc_byte_buffer_length(call->request);
+    if (call->received++ == 0)
+        ask(call);
+    if (call->answer.echoes) {
+        send(call, osb_take_ptr(call->request));
+        return;
+    }
+    grpc_byte_buffer_destroy(osb_take_ptr(call->request));
+    if (call->answer.collects)
+        receive(call);
+    else
+        answer_on(call);
+}
+
+static void on_half_close(struct peer_call *call)
+{
+    if (call->received == 0)
+        ask(call);
+    if (call->answer.collects) {
+        osb_buf_appendf(&call->answer.message, "%d messages, %zu bytes", call->received,
+                        call->received_bytes);
+        call->answer.count = 1;
+    }
+    answer_on(call);
+}
+
 static void on_received(struct peer_call *call, bool is_ok)
 {
-    struct grpc_peer_request request = {.method = slice_of(&call->details.method)};
-    grpc_byte_buffer_reader reader;
-    grpc_slice bytes;
-
-    if (is_ok && call->request && grpc_byte_buffer_reader_init(&reader, call->request)) {
-        bytes = grpc_byte_buffer_reader_readall(&reader);
-        request.message = slice_of(&bytes);
-        for (size_t i = 0; i < call->metadata.count; i++)
-            if (osb_slice_eq_str(slice_of(&call->metadata.metadata[i].key), "containerd-namespace"))
-                request.containerd_namespace = slice_of(&call->metadata.metadata[i].value);
-        call->peer->handler(&request, &call->answer, call->peer->arg);
-        grpc_slice_unref(bytes);
-        grpc_byte_buffer_reader_destroy(&reader);
-        answer_on(call);
-    }
+    if (is_ok && call->request)
+        on_message(call);
+    else if (is_ok && !grpc_call_failed_before_recv_message(call->call))
+        on_half_close(call);
     call_unref(call);
 }
 
@@ -187,14 +291,12 @@ static void on_arrived(struct peer_call *call, bool is_ok)
 {
     grpc_op close = {.op = GRPC_OP_RECV_CLOSE_ON_SERVER,
                      .data.recv_close_on_server.cancelled = &call->cancelled};
-    grpc_op receive = {.op = GRPC_OP_RECV_MESSAGE,
-                       .data.recv_message.recv_message = &call->request};
 
     if (is_ok) {
         wait_for_call(call->peer);
         call->peer->counts.calls++;
         start(call, &call->closed, &close, 1);
-        start(call, &call->received, &receive, 1);
+        receive(call);
     }
     call_unref(call);
 }
@@ -209,7 +311,7 @@ static void wait_for_call(struct grpc_peer *peer)
     grpc_metadata_array_init(&call->metadata);
     call->arrived = (struct peer_tag){call, on_arrived};
     call->closed = (struct peer_tag){call, on_closed};
-    call->received = (struct peer_tag){call, on_received};
+    call->received_tag = (struct peer_tag){call, on_received};
     call->sent = (struct peer_tag){call, on_sent};
     call->finished = (struct peer_tag){call, on_finished};
     osb_assert(grpc_server_request_call(peer->server, &call->call, &call->details, &call->metadata,

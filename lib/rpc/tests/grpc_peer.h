@@ -6,6 +6,7 @@
 #ifndef GRPC_PEER_H
 #define GRPC_PEER_H
 
+#include <grpc/grpc.h>
 #include <osb/buf.h>
 #include <osb/slice.h>
 #include <stdatomic.h>
@@ -15,9 +16,15 @@ struct grpc_peer;
 
 struct grpc_peer_request {
     struct osb_slice method;
-    struct osb_slice message;
-    struct osb_slice containerd_namespace; /* metadata; empty when absent */
+    struct osb_slice message; /* the first one */
+    bool is_empty;            /* the client half-closed without a message */
+    struct osb_slice host;
+    int64_t timeout_ms; /* left of the client's deadline; -1 for none */
+    const grpc_metadata_array *metadata;
 };
+
+/* The value of the first pair with that name; empty when absent. */
+struct osb_slice grpc_peer_metadata(const struct grpc_peer_request *request, const char *name);
 
 /* Zero-filled: status OK without a message. */
 struct grpc_peer_answer {
@@ -27,6 +34,9 @@ struct grpc_peer_answer {
     struct osb_buf message; /* freed by the peer */
     int count;              /* how often the message is sent */
     bool stays_open;        /* no status until the client goes */
+    bool echoes;            /* every message goes back as it comes, up to the half-close */
+    bool collects;          /* reads all, then answers "N messages, M bytes" */
+    bool reflects; /* the request's metadata "x-…" come as initial and as trailing ones */
 };
 
 typedef void grpc_peer_handler(const struct grpc_peer_request *request,
@@ -35,6 +45,7 @@ typedef void grpc_peer_handler(const struct grpc_peer_request *request,
 struct grpc_peer_counts {
     atomic_int calls;
     atomic_int messages;  /* handed to the transport */
+    atomic_int received;  /* messages of requests */
     atomic_int cancelled; /* calls that the client ended */
 };
 

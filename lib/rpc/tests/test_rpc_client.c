@@ -48,7 +48,7 @@ static void handle(const struct grpc_peer_request *request, struct grpc_peer_ans
     if (osb_slice_eq_str(request->method, "/t.T/Echo")) {
         osb_buf_append_slice(&answer->message, request->message);
     } else if (osb_slice_eq_str(request->method, "/t.T/Namespace")) {
-        osb_buf_append_slice(&answer->message, request->containerd_namespace);
+        osb_buf_append_slice(&answer->message, grpc_peer_metadata(request, "containerd-namespace"));
     } else if (osb_slice_eq_str(request->method, "/t.T/Missing")) {
         *answer =
             (struct grpc_peer_answer){.status = 5, .text = "no such sandbox", .details = "why"};
@@ -478,17 +478,6 @@ static void a_target_that_cannot_be_is_refused_at_once(void **state)
     assert_null(channel);
 }
 
-static void servers_say_that_they_are_not_built(void **state)
-{
-    struct fixture *fixture = *state;
-    struct osb_rpc_server_options options = {0};
-    struct osb_rpc_server *server = NULL;
-
-    assert_int_equal(osb_rpc_server_new(fixture->loop, &options, &server, NULL),
-                     -OSB_E_UNSUPPORTED);
-    assert_null(server);
-}
-
 #define rpc_test(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -514,7 +503,6 @@ int main(void)
         rpc_test(a_freed_channel_ends_its_calls_without_callbacks),
         rpc_test(a_channel_may_be_freed_in_a_message_and_in_an_end),
         rpc_test(a_target_that_cannot_be_is_refused_at_once),
-        rpc_test(servers_say_that_they_are_not_built),
     };
 
     return cmocka_run_group_tests_name("on epoll", tests, use_epoll, NULL) +

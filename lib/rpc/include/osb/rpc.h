@@ -7,8 +7,8 @@
  * Threads: every call is for the loop thread and every callback runs on it, but for the three
  * callbacks of a server that say otherwise: they run on the queue's thread of that server, where
  * forwarded calls live from beginning to end. A process that holds a channel or server must not
- * fork() without exec (osb_spawn() is fine). Built so far: the client (unary and
- * server-streaming). Servers answer -OSB_E_UNSUPPORTED until they are built.
+ * fork() without exec (osb_spawn() is fine). Of the client, unary and server-streaming calls are
+ * built.
  */
 #ifndef OSB_RPC_H
 #define OSB_RPC_H
