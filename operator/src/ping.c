@@ -3,6 +3,7 @@
 
 #include <osb/alloc.h>
 #include <osb/clock.h>
+#include <osb/log.h>
 #include <osb/map.h>
 #include <osb/metric.h>
 
@@ -29,6 +30,7 @@ struct entry {
     bool is_ready;         /* the kubelet called it so */
     bool has_answered;     /* and nothing has happened since that makes its answer void */
     bool is_told;          /* the first question has had its answer, or none */
+    int asked_count;
     uint64_t began_ns;
     uint64_t moved_ns; /* when it last got on */
 };
@@ -138,6 +140,17 @@ static void set_answered(struct entry *entry, bool has_answered)
     entry->has_answered = has_answered;
 }
 
+/* What a slow start is looked into by: the address came, execd answered, and how long that took. */
+static void note_answer(const struct entry *entry)
+{
+    uint64_t took_ns = osb_loop_now_ns(entry->ping->loop) - entry->began_ns;
+    osb_metric_observe_ns(entry->ping->waited, took_ns);
+    osb_log(OSB_LOG_INFO, "execd answered", OSB_KV_STR("namespace", entry->namespace_),
+            OSB_KV_STR("sandbox", entry->owner_name), OSB_KV_STR("uid", entry->uid),
+            OSB_KV_INT("duration_ms", took_ns / OSB_NS_PER_MS),
+            OSB_KV_INT("attempt", entry->asked_count));
+}
+
 static void on_answer(int r, void *arg)
 {
     struct entry *entry = arg;
@@ -145,7 +158,7 @@ static void on_answer(int r, void *arg)
     bool is_news = !entry->is_told || entry->has_answered != (r >= 0);
     ping->asking_count--;
     if (r >= 0 && !entry->has_answered)
-        osb_metric_observe_ns(ping->waited, osb_loop_now_ns(ping->loop) - entry->began_ns);
+        note_answer(entry);
     entry->is_told = true;
     set_answered(entry, r >= 0);
     if (r < 0)
@@ -165,6 +178,7 @@ static void ask_due(struct ping *ping)
             return;
         osb_list_remove(&entry->link);
         osb_metric_add(ping->asked, 1);
+        entry->asked_count++;
         uint64_t timeout_ms =
             clamp(since_moved_ms(entry) / 2, PING_TIMEOUT_MIN_MS, PING_TIMEOUT_MAX_MS);
         entry->handle =
