@@ -6,7 +6,6 @@
 
 #include <string.h>
 
-#include "inject_verdict.h"
 #include "sandbox_reconcile.h"
 #include "sandbox_records.h"
 
@@ -101,7 +100,7 @@ char *sandbox_annotations_patch(const struct batchsandbox *bs, const struct sand
 /* Types that this controller writes; others on the object stay as they are. */
 static bool is_our_type(const struct condition *condition)
 {
-    static const char *const types[] = {"Ready", "Progressing", "PodFailed", REASON_INJECTION};
+    static const char *const types[] = {"Ready", "Progressing", "PodFailed"};
     for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++)
         if (strcmp(condition->type, types[i]) == 0)
             return true;

@@ -7,8 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "inject_verdict.h"
-
 /* ---- expiry ---- */
 
 /* True when the object is to be deleted now, and nothing else done. */
@@ -130,8 +128,7 @@ static void tell_changes(const struct batchsandbox *bs, const struct sandbox_vie
         const struct condition *before = batchsandbox_condition(bs, now->type);
         bool is_news = !before || !before->reason || strcmp(before->reason, now->reason) != 0;
         bool is_warning = strcmp(now->type, "Ready") != 0;
-        bool is_plain = strcmp(now->reason, "Creating") == 0 ||
-                        strcmp(now->type, REASON_INJECTION) == 0; /* PodFailed has told it */
+        bool is_plain = strcmp(now->reason, "Creating") == 0;
         if (is_news && !is_plain)
             plan_event(plan, is_warning, now->reason, now->message);
     }

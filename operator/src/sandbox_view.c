@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "inject_verdict.h"
 #include "sandbox_records.h"
 
 /* ---- slots ---- */
@@ -159,14 +158,6 @@ static const char *find_unschedulable(const struct sandbox_view *view)
     return NULL;
 }
 
-/* What only an administrator can do about has a condition of its own, to be found by. */
-static void add_failure(struct sandbox_view *view, const char *reason, const char *text)
-{
-    add_condition(view, "PodFailed", reason, text);
-    if (strcmp(reason, REASON_INJECTION) == 0)
-        add_condition(view, REASON_INJECTION, reason, text);
-}
-
 static const struct pod *find_leaving(const struct sandbox_view *view)
 {
     for (size_t i = 0; i < view->slot_count; i++)
@@ -187,12 +178,12 @@ static void add_pod_failed(const struct reconcile_input *in, const struct failur
                            struct osb_arena *arena, struct sandbox_view *view)
 {
     if (view->spec_reason)
-        add_failure(view, view->spec_reason, view->spec_message);
+        add_condition(view, "PodFailed", view->spec_reason, view->spec_message);
     else if (failures->count > 0)
-        add_failure(view, failures->sample->verdict.reason,
-                    describe_failures(failures, view, arena));
+        add_condition(view, "PodFailed", failures->sample->verdict.reason,
+                      describe_failures(failures, view, arena));
     else if (in->create_error && view->missing > 0)
-        add_failure(view, in->create_reason, in->create_error);
+        add_condition(view, "PodFailed", in->create_reason, in->create_error);
 }
 
 static void add_state(struct osb_arena *arena, struct sandbox_view *view)

@@ -264,16 +264,7 @@ static void test_a_node_that_puts_no_execd_in_is_named_with_what_to_do(void **st
     assert_plan(w, "patch-status event:InjectionUnavailable ");
     assert_non_null(strstr(status_patch(w), "\"type\":\"PodFailed\",\"status\":\"True\","
                                             "\"reason\":\"InjectionUnavailable\""));
-    assert_non_null(strstr(status_patch(w), "\"type\":\"InjectionUnavailable\""));
     assert_non_null(strstr(status_patch(w), "node=x; nobody on this node"));
-
-    /* It goes with its cause. */
-    put_sandbox(w, "", "\"replicas\":1," TEMPLATE,
-                "\"phase\":\"Failed\",\"conditions\":[{\"type\":\"InjectionUnavailable\","
-                "\"status\":\"True\",\"reason\":\"InjectionUnavailable\",\"message\":\"m\"}]");
-    put_pod(w, 0, POD_IS_READY);
-    assert_plan(w, "patch-annotations patch-status event:PodsReady ");
-    assert_null(strstr(status_patch(w), "InjectionUnavailable"));
 }
 
 static void test_failed_is_left_when_the_pod_recovers(void **state)
