@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "health.h"
+#include "leader.h"
 #include "operator.h"
 #include "ping_http.h"
 #include "rest.h"
@@ -24,6 +25,7 @@ struct daemon {
     struct osb_http_client *http; /* asks execd */
     struct health *health;
     int ready_fd;
+    int stopping_parts; /* that have not stopped yet */
     bool is_ready;
 };
 
@@ -99,13 +101,17 @@ static int make_controllers(struct daemon *d, struct osb_err *err)
 
 /* ---- signals and readiness ---- */
 
-static void on_drained(void *arg)
+static void on_part_stopped(void *arg)
 {
     struct daemon *d = arg;
-    osb_loop_stop(d->op.loop);
+    if (--d->stopping_parts == 0)
+        osb_loop_stop(d->op.loop);
 }
 
-/* What REST has promised is kept first; a second signal does not wait for it. */
+/*
+ * What REST has promised is kept first, and another may lead at once; a second signal does not wait
+ * for either.
+ */
 static void on_stop(int signo, void *arg)
 {
     struct daemon *d = arg;
@@ -115,7 +121,9 @@ static void on_stop(int signo, void *arg)
         return;
     }
     d->op.is_stopping = true;
-    rest_drain(d->op.rest, on_drained, d);
+    d->stopping_parts = 2;
+    rest_drain(d->op.rest, on_part_stopped, d);
+    leader_release(d->op.leader, on_part_stopped, d);
 }
 
 static void on_synced(void *arg)
@@ -126,6 +134,8 @@ static void on_synced(void *arg)
     d->is_ready = true;
     osb_log(OSB_LOG_INFO, "caches filled",
             OSB_KV_INT("count", osb_kube_store_count(d->op.batchsandboxes)));
+    if (!d->op.is_stopping)
+        leader_start(d->op.leader);
     if (d->ready_fd < 0)
         return;
     if (write(d->ready_fd, "ready\n", 6) != 6)
@@ -144,6 +154,9 @@ static int build(struct daemon *d, const struct options *options, struct osb_err
     make_caches(d);
     if ((r = make_controllers(d, err)) < 0)
         return r;
+    r = leader_new(&d->op, &d->kube, &options->election, USER_AGENT, &d->op.leader, err);
+    if (r < 0)
+        return osb_wrap(err, r, "leader election");
     if ((r = rest_new(&d->op, &d->op.rest, err)) < 0)
         return r;
     return health_new(&d->op, &d->health, err);
@@ -153,7 +166,6 @@ static void start(struct daemon *d)
 {
     osb_kube_reflector_on_sync(d->op.batchsandbox_reflector, on_synced, d);
     osb_kube_reflector_on_sync(d->op.pod_reflector, on_synced, d);
-    sandbox_controller_start(d->op.sandboxes);
     osb_kube_reflector_start(d->op.batchsandbox_reflector);
     osb_kube_reflector_start(d->op.pod_reflector);
     osb_log(OSB_LOG_INFO, "started", OSB_KV_STR("version", OPERATOR_VERSION " " OPERATOR_COMMIT),
@@ -167,6 +179,7 @@ static void take_down(struct daemon *d)
 {
     health_free(d->health);
     rest_free(d->op.rest);
+    leader_free(d->op.leader);
     osb_kube_reflector_free(d->op.batchsandbox_reflector);
     osb_kube_reflector_free(d->op.pod_reflector);
     sandbox_controller_free(d->op.sandboxes);

@@ -9,6 +9,7 @@
 
 #include <stdlib.h>
 
+#include "leader.h"
 #include "sandbox_controller.h"
 
 enum { MAX_CONNECTIONS = 64 };
@@ -63,6 +64,7 @@ static void sample(const struct operator* op)
                                       osb_kube_reflector_relists(op->pod_reflector)));
     osb_metric_set(lost, (int64_t)osb_kube_events_lost(op->events));
     sandbox_controller_sample_metrics(op->sandboxes);
+    leader_sample_metrics(op->leader);
 }
 
 static void on_metrics(struct osb_http_exchange *x, const struct osb_http_params *params, void *arg)

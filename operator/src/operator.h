@@ -37,6 +37,7 @@
 #define ANNOTATION_IDEMPOTENCY      "opensandbox.io/idempotency-sha256"
 
 struct sandbox_controller;
+struct leader;
 struct rest;
 
 struct operator
@@ -52,6 +53,7 @@ struct operator
     struct osb_kube_events *events;
     struct ping *ping;
     struct sandbox_controller *sandboxes;
+    struct leader *leader;
     struct rest *rest; /* NULL until the facade is started */
     bool is_stopping;
 };

@@ -60,6 +60,8 @@ static void on_batchsandbox(enum osb_kube_change change, const struct osb_kube_o
     struct sandbox_controller *controller = arg;
     const struct osb_kube_object *object = current ? current : old;
     (void)change;
+    if (!controller->leads)
+        return;
     _cleanup_free_ char *key = osb_asprintf("%s/%s", object->namespace_, object->name);
     osb_kube_queue_add(controller->queue, key);
 }
@@ -95,10 +97,11 @@ static void on_pod(enum osb_kube_change change, const struct osb_kube_object *ol
     if (change == OSB_KUBE_DELETED) {
         forget_pod(controller, pod);
     } else {
-        ping_observe(controller->op->ping, pod);
         note_pull(controller, pod);
+        if (controller->leads)
+            ping_observe(controller->op->ping, pod);
     }
-    if (!pod->owner_name)
+    if (!pod->owner_name || !controller->leads)
         return;
     _cleanup_free_ char *key = osb_asprintf("%s/%s", pod->object.namespace_, pod->owner_name);
     if (change == OSB_KUBE_DELETED || pod->is_deleting)
@@ -112,6 +115,7 @@ static void on_pod(enum osb_kube_change change, const struct osb_kube_object *ol
 void sandbox_controller_told(const char *namespace_, const char *owner_name, void *arg)
 {
     struct sandbox_controller *controller = arg;
+    osb_assert(controller->leads); /* nobody else asks */
     _cleanup_free_ char *key = osb_asprintf("%s/%s", namespace_, owner_name);
     osb_kube_queue_add(controller->queue, key);
 }
@@ -225,43 +229,72 @@ static void work(struct osb_kube_queue *queue, const char *key, void *arg)
 
 /* ---- life ---- */
 
+static void make_queue(struct sandbox_controller *controller)
+{
+    struct operator* op = controller->op;
+    controller->queue =
+        osb_kube_queue_new(op->loop, op->config->concurrency, controller->seed, work, controller);
+    controller->expectations = osb_kube_expectations_new(op->loop);
+}
+
+static void drop_queue(struct sandbox_controller *controller)
+{
+    sandbox_work_cancel_all(controller);
+    osb_kube_queue_free(controller->queue);
+    osb_kube_expectations_free(controller->expectations);
+    osb_map_done(&controller->memories, memory_free);
+    controller->memories = (struct osb_map){0};
+}
+
 struct sandbox_controller *sandbox_controller_new(struct operator* op, uint64_t seed)
 {
     struct sandbox_controller *controller = osb_new(struct sandbox_controller);
     controller->op = op;
     osb_list_init(&controller->works);
-    controller->queue =
-        osb_kube_queue_new(op->loop, op->config->concurrency, seed, work, controller);
-    controller->expectations = osb_kube_expectations_new(op->loop);
-    osb_kube_queue_pause(controller->queue);
+    controller->seed = seed;
+    make_queue(controller);
     osb_kube_store_subscribe(op->batchsandboxes, on_batchsandbox, controller);
     osb_kube_store_subscribe(op->pods, on_pod, controller);
     return controller;
 }
 
-static void on_synced(void *arg)
+/* As if all that the caches hold were new. */
+static void hear_all(struct sandbox_controller *controller)
 {
-    struct sandbox_controller *controller = arg;
-    if (!operator_is_synced(controller->op) || controller->is_started)
-        return;
-    controller->is_started = true;
-    osb_kube_queue_resume(controller->queue);
+    const struct operator* op = controller->op;
+    const struct osb_kube_object *object = NULL;
+    while ((object = osb_kube_store_next(op->batchsandboxes, object)))
+        on_batchsandbox(OSB_KUBE_ADDED, NULL, object, controller);
+    while ((object = osb_kube_store_next(op->pods, object)))
+        on_pod(OSB_KUBE_ADDED, NULL, object, controller);
 }
 
-void sandbox_controller_start(struct sandbox_controller *controller)
+static void stop_asking(const struct sandbox_controller *controller)
 {
-    osb_kube_reflector_on_sync(controller->op->batchsandbox_reflector, on_synced, controller);
-    osb_kube_reflector_on_sync(controller->op->pod_reflector, on_synced, controller);
+    const struct osb_kube_object *object = NULL;
+    while ((object = osb_kube_store_next(controller->op->pods, object)))
+        ping_forget(controller->op->ping, object->uid);
+}
+
+void sandbox_controller_lead(struct sandbox_controller *controller, bool leads)
+{
+    osb_assert(leads != controller->leads);
+    controller->leads = leads;
+    if (leads) {
+        osb_assert(operator_is_synced(controller->op));
+        hear_all(controller);
+        return;
+    }
+    drop_queue(controller);
+    make_queue(controller);
+    stop_asking(controller);
 }
 
 void sandbox_controller_free(struct sandbox_controller *controller)
 {
     if (!controller)
         return;
-    sandbox_work_cancel_all(controller);
-    osb_kube_queue_free(controller->queue);
-    osb_kube_expectations_free(controller->expectations);
-    osb_map_done(&controller->memories, memory_free);
+    drop_queue(controller);
     osb_map_done(&controller->pulls, free);
     free(controller);
 }

@@ -38,14 +38,19 @@ struct sandbox_controller {
     struct osb_map memories; /* key to struct sandbox_memory */
     struct osb_map pulls;    /* pod UID to struct pull_watch */
     struct osb_list works;   /* what is being carried out */
-    bool is_started;
+    uint64_t seed;           /* of the queue's jitter */
+    bool leads;
 };
 
 struct sandbox_controller *sandbox_controller_new(struct operator* op, uint64_t seed);
 /* Cancels what is being carried out. */
 void sandbox_controller_free(struct sandbox_controller *controller);
-/* Hands out work once both caches are filled; the reflectors must have been started. */
-void sandbox_controller_start(struct sandbox_controller *controller);
+/*
+ * A new controller only listens. While it leads, it reconciles everything there is and asks every
+ * execd; both caches must be filled. When it leads no more, what is being carried out is cancelled
+ * before this returns.
+ */
+void sandbox_controller_lead(struct sandbox_controller *controller, bool leads);
 /* Something new is known of an execd of this object. */
 void sandbox_controller_told(const char *namespace_, const char *owner_name, void *controller);
 /* Gauges that are read when metrics are. */

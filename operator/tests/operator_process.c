@@ -68,6 +68,13 @@ static struct osb_kube_reflector *start_reflector(struct process *process,
     return reflector;
 }
 
+static void on_synced(void *arg)
+{
+    struct process *process = arg;
+    if (operator_is_synced(&process->op) && !process->op.sandboxes->leads)
+        sandbox_controller_lead(process->op.sandboxes, true);
+}
+
 struct process *process_start(struct fake_api *api, uint64_t seed)
 {
     struct process *process = osb_new(struct process);
@@ -87,7 +94,8 @@ struct process *process_start(struct fake_api *api, uint64_t seed)
     op->batchsandbox_reflector =
         start_reflector(process, &osb_kind_batchsandbox, op->batchsandboxes, seed);
     op->pod_reflector = start_reflector(process, &osb_kind_pod, op->pods, seed);
-    sandbox_controller_start(op->sandboxes);
+    osb_kube_reflector_on_sync(op->batchsandbox_reflector, on_synced, process);
+    osb_kube_reflector_on_sync(op->pod_reflector, on_synced, process);
     return process;
 }
 

@@ -16,6 +16,7 @@
 
 #include "fake_api.h"
 #include "operator_process.h"
+#include "sandbox_controller.h"
 
 /* Rounds of the random scenario; raise it to search for trouble. */
 #ifndef OSB_TEST_ROUNDS
@@ -583,6 +584,35 @@ static void test_killed_at_any_action_it_converges_and_no_pod_is_doubled(void **
     assert_true(crashes > 10);
 }
 
+static void test_who_leads_no_more_writes_nothing_and_goes_on_when_it_leads_again(void **state)
+{
+    struct fixture *f = *state;
+    start(f);
+    run_ms(f, 50);
+    for (int after_ms = 0; after_ms < 100; after_ms += 5) {
+        char name[16];
+        snprintf(name, sizeof(name), "l%d", after_ms);
+        put_sandbox(f, name, 3, "", MARK);
+        run_ms(f, (uint64_t)after_ms);
+        sandbox_controller_lead(f->process->op.sandboxes, false);
+        int writes = f->api->writes;
+        int asked = f->process->asked;
+        put_sandbox(f, "meanwhile", 1, "", MARK);
+        run_ms(f, 500);
+        assert_int_equal(f->api->writes, writes);
+        assert_int_equal(f->process->asked, asked);
+        sandbox_controller_lead(f->process->op.sandboxes, true);
+        run_ms(f, 3000);
+        assert_string_equal(phase_of(f, name), "Succeed");
+        assert_string_equal(phase_of(f, "meanwhile"), "Succeed");
+        assert_int_equal(fake_api_count(f->api, "pods"), 4);
+        fake_api_remove(f->api, "batchsandboxes", name);
+        fake_api_remove(f->api, "batchsandboxes", "meanwhile");
+        run_ms(f, 500);
+        assert_int_equal(fake_api_count(f->api, "pods"), 0);
+    }
+}
+
 /* A small generator, so that a failing run can be had again by its seed. */
 static unsigned next_random(unsigned *seed)
 {
@@ -611,6 +641,19 @@ static enum fake_fault random_fault(struct fake_api *api, const char *method, co
     }
 }
 
+/* Leads no more for a while, if it does. */
+static void pause_leading(struct fixture *f, uint64_t ms)
+{
+    struct sandbox_controller *controller = f->process->op.sandboxes;
+    if (!controller->leads)
+        return;
+    sandbox_controller_lead(controller, false);
+    int writes = f->api->writes;
+    run_ms(f, ms);
+    assert_int_equal(f->api->writes, writes);
+    sandbox_controller_lead(controller, true);
+}
+
 static void churn(struct fixture *f, unsigned *seed, int *wanted)
 {
     for (int step = 0; step < 40; step++) {
@@ -632,6 +675,8 @@ static void churn(struct fixture *f, unsigned *seed, int *wanted)
         run_ms(f, next_random(seed) % 50);
         if (next_random(seed) % 8 == 0)
             restart(f);
+        if (next_random(seed) % 8 == 0)
+            pause_leading(f, next_random(seed) % 100);
         if (next_random(seed) % 8 == 0)
             fake_api_cut_watches(f->api);
     }
@@ -697,6 +742,7 @@ int main(void)
         TEST(test_a_watch_that_expired_is_got_over),
         TEST(test_pods_that_the_api_server_refuses_are_a_failure_that_can_pass),
         TEST(test_killed_at_any_action_it_converges_and_no_pod_is_doubled),
+        TEST(test_who_leads_no_more_writes_nothing_and_goes_on_when_it_leads_again),
         TEST(test_random_churn_faults_and_crashes_end_where_they_should),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
