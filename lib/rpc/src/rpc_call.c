@@ -72,6 +72,7 @@ static void start_batch(struct osb_rpc_call *call, struct rpc_event *event, cons
     /* Says only whether we broke a rule; what the peer does comes with the event. */
     osb_assert(r == GRPC_CALL_OK);
     call->in_flight++;
+    call->channel->in_flight++;
 }
 
 static void start_read(struct osb_rpc_call *call)
@@ -177,11 +178,17 @@ static void on_deferred(struct osb_defer *defer)
     call_advance(defer->arg);
 }
 
+static void batch_over(struct osb_rpc_call *call)
+{
+    call->in_flight--;
+    call->channel->in_flight--;
+}
+
 static void on_read(struct rpc_event *event)
 {
     struct osb_rpc_call *call = event->arg;
 
-    call->in_flight--;
+    batch_over(call);
     call->is_reading = false;
     if (!call->message)
         call->is_drained = true;
@@ -192,7 +199,7 @@ static void on_whole(struct rpc_event *event)
 {
     struct osb_rpc_call *call = event->arg;
 
-    call->in_flight--;
+    batch_over(call);
     call->has_status = true;
     if (call->is_unary && call->code == GRPC_STATUS_OK && !call->message)
         call->is_broken = true;
@@ -209,8 +216,8 @@ static grpc_call *create_call(struct osb_rpc_channel *channel, const char *metho
     if (timeout_ms > 0 && timeout_ms <= INT64_MAX)
         deadline = gpr_time_add(gpr_now(GPR_CLOCK_MONOTONIC),
                                 gpr_time_from_millis((int64_t)timeout_ms, GPR_TIMESPAN));
-    call = grpc_channel_create_call(channel->channel, NULL, GRPC_PROPAGATE_DEFAULTS,
-                                    channel->queue.cq, path, NULL, deadline, NULL);
+    call = grpc_channel_create_call(channel->channel, NULL, GRPC_PROPAGATE_DEFAULTS, channel->cq,
+                                    path, NULL, deadline, NULL);
     grpc_slice_unref(path);
     return call;
 }
@@ -236,8 +243,9 @@ static int start(struct osb_rpc_channel *channel, bool is_unary, const char *met
     grpc_metadata_array_init(&call->initial);
     grpc_metadata_array_init(&call->trailing);
     osb_defer_init(&call->advance, channel->loop, on_deferred, call);
-    call->whole = (struct rpc_event){.on_done = on_whole, .arg = call};
-    call->read = (struct rpc_event){.on_done = on_read, .arg = call};
+    call->whole =
+        (struct rpc_event){.mailbox = &channel->mailbox, .on_done = on_whole, .arg = call};
+    call->read = (struct rpc_event){.mailbox = &channel->mailbox, .on_done = on_read, .arg = call};
     osb_list_append(&channel->calls, &call->link);
     call->call = create_call(channel, method, timeout_ms);
     start_whole(call);

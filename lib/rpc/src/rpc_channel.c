@@ -29,6 +29,7 @@ static grpc_channel *create(const char *target)
         rpc_arg(GRPC_ARG_ENABLE_HTTP_PROXY, 0),
         /* What a peer compressed is read; sending stays on this machine. */
         rpc_arg(GRPC_ARG_ENABLE_PER_MESSAGE_COMPRESSION, 0),
+        rpc_arg(GRPC_ARG_HTTP2_BDP_PROBE, 0),
         rpc_arg(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, RECONNECT_FIRST_MS),
         rpc_arg(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, RECONNECT_MAX_MS),
         rpc_arg(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, CONNECT_TIMEOUT_MS),
@@ -60,7 +61,7 @@ static void on_ready(struct osb_watch *watch, int events)
 
     (void)events;
     rpc_channel_enter(channel);
-    rpc_queue_run(&channel->queue, &channel->is_closing);
+    rpc_mailbox_run(&channel->mailbox, &channel->is_closing);
     rpc_channel_leave(channel);
 }
 
@@ -75,9 +76,14 @@ int osb_rpc_channel_new(struct osb_loop *loop, const char *target, struct osb_rp
         return r;
     channel->loop = loop;
     osb_list_init(&channel->calls);
-    r = rpc_queue_init(&channel->queue, loop, on_ready, channel, err);
+    r = rpc_mailbox_init(&channel->mailbox, loop, on_ready, channel, err);
     if (r < 0)
         return r;
+    r = rpc_queue_ref(&channel->cq, err);
+    if (r < 0) {
+        rpc_mailbox_done(&channel->mailbox);
+        return r;
+    }
     channel->channel = create(target);
     *ret = osb_take_ptr(channel);
     return 0;
@@ -112,11 +118,15 @@ static void destroy(struct osb_rpc_channel *channel)
 {
     struct osb_list *link;
 
+    channel->depth++; /* the events that are awaited enter and leave, and are not the last */
     grpc_channel_destroy(channel->channel);
-    rpc_queue_done(&channel->queue);
+    while (channel->in_flight > 0)
+        rpc_mailbox_wait(&channel->mailbox);
     while ((link = channel->calls.next) != &channel->calls)
         rpc_call_free(rpc_call_of_link(link));
     clear_metadata(channel);
+    rpc_queue_unref();
+    rpc_mailbox_done(&channel->mailbox);
     free(channel);
 }
 

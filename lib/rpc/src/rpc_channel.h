@@ -3,7 +3,7 @@
 #ifndef RPC_CHANNEL_H
 #define RPC_CHANNEL_H
 
-#include "rpc_queue.h"
+#include "rpc_mailbox.h"
 
 #include <osb/rpc.h>
 
@@ -11,9 +11,11 @@ enum { RPC_METADATA_MAX = 8 }; /* pairs of osb_rpc_channel_set_metadata() */
 
 struct osb_rpc_channel {
     struct osb_loop *loop;
-    struct rpc_queue queue;
+    struct rpc_mailbox mailbox;
+    grpc_completion_queue *cq;
     grpc_channel *channel;
     struct osb_list calls;
+    int in_flight; /* batches of all calls */
     grpc_metadata metadata[RPC_METADATA_MAX];
     size_t metadata_count;
     int depth;       /* callbacks of this channel on the stack */

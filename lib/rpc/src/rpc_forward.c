@@ -34,6 +34,7 @@ void rpc_forward_init(struct rpc_forward *forward, struct osb_rpc_server *server
     const grpc_op close = rpc_op_recv_close(&forward->was_cancelled);
 
     osb_assert(server->options.backend);
+    rpc_server_ref(server);
     forward->server = server;
     forward->route = route;
     forward->start_ns = osb_monotonic_ns();
@@ -44,8 +45,8 @@ void rpc_forward_init(struct rpc_forward *forward, struct osb_rpc_server *server
     grpc_metadata_array_init(&forward->trailing);
     rpc_forward_filter_metadata(&forward->in.metadata);
     if (++server->forwarded >= TRIM_CALLS)
-        rpc_queue_trim_when_idle(&server->queue);
-    forward->closed = (struct rpc_event){.on_queue = on_closed, .arg = forward};
+        rpc_queue_trim_when_idle();
+    forward->closed = (struct rpc_event){.on_done = on_closed, .arg = forward};
     rpc_forward_start(forward, forward->in.call, &forward->closed, &close, 1);
 }
 
@@ -55,7 +56,7 @@ void rpc_forward_open(struct rpc_forward *forward)
 
     forward->out = grpc_channel_create_call(
         forward->server->options.backend->channel, NULL, GRPC_PROPAGATE_DEFAULTS,
-        forward->server->queue.cq, details->method, &details->host, details->deadline, NULL);
+        forward->server->cq, details->method, &details->host, details->deadline, NULL);
 }
 
 void rpc_forward_start(struct rpc_forward *forward, grpc_call *call, struct rpc_event *event,
@@ -77,23 +78,23 @@ void rpc_forward_give_up(struct rpc_forward *forward)
         grpc_call_cancel(forward->out, NULL);
 }
 
-static void count_bytes(struct rpc_forward *forward, uint64_t *total, grpc_byte_buffer *message)
+static void count_bytes(uint64_t *total, grpc_byte_buffer *message)
 {
     size_t len = grpc_byte_buffer_length(message);
 
     *total += len;
     if (len >= TRIM_MESSAGE_BYTES)
-        rpc_queue_trim_when_idle(&forward->server->queue);
+        rpc_queue_trim_when_idle();
 }
 
 void rpc_forward_count_request(struct rpc_forward *forward)
 {
-    count_bytes(forward, &forward->request_bytes, forward->request);
+    count_bytes(&forward->request_bytes, forward->request);
 }
 
 void rpc_forward_count_answer(struct rpc_forward *forward)
 {
-    count_bytes(forward, &forward->response_bytes, forward->answer);
+    count_bytes(&forward->response_bytes, forward->answer);
 }
 
 /*
@@ -164,11 +165,13 @@ static void report(const struct rpc_forward *forward)
 
 void rpc_forward_batch_over(struct rpc_forward *forward)
 {
+    struct osb_rpc_server *server = forward->server;
+
     if (--forward->in_flight > 0)
         return;
     osb_assert(forward->is_over(forward));
     report(forward);
-    forward->server->forwarded--;
+    server->forwarded--;
     rpc_message_clear(&forward->request);
     rpc_message_clear(&forward->answer);
     grpc_metadata_array_destroy(&forward->initial);
@@ -178,4 +181,5 @@ void rpc_forward_batch_over(struct rpc_forward *forward)
         grpc_call_unref(forward->out);
     rpc_inbound_done(&forward->in);
     free(forward);
+    rpc_server_unref(server);
 }

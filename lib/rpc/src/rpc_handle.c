@@ -47,6 +47,8 @@ struct osb_rpc_server_call {
 
 static void free_if_over(struct osb_rpc_server_call *call)
 {
+    struct osb_rpc_server *server = call->server;
+
     if (call->in_flight > 0 || !call->is_finished)
         return;
     osb_list_remove(&call->link);
@@ -57,6 +59,7 @@ static void free_if_over(struct osb_rpc_server_call *call)
     grpc_slice_unref(call->details);
     rpc_inbound_done(&call->in);
     free(call);
+    rpc_server_unref(server);
 }
 
 /* Must be the last thing an event does. */
@@ -184,21 +187,28 @@ static void on_arrived(struct rpc_event *event)
     server->options.on_call(call, rpc_slice(&call->in.details.method), server->options.arg);
 }
 
+static struct rpc_event event_of(struct osb_rpc_server_call *call,
+                                 void (*on_done)(struct rpc_event *event))
+{
+    return (struct rpc_event){.mailbox = &call->server->mailbox, .on_done = on_done, .arg = call};
+}
+
 void rpc_handle_begin(struct osb_rpc_server *server, const struct rpc_inbound *inbound)
 {
     struct osb_rpc_server_call *call = osb_new(struct osb_rpc_server_call);
 
     osb_assert(server->options.on_call);
+    rpc_server_ref(server);
     call->server = server;
     call->in = *inbound;
     call->text = grpc_empty_slice();
     call->details = grpc_empty_slice();
-    call->arrived = (struct rpc_event){.on_done = on_arrived, .arg = call};
-    call->closed = (struct rpc_event){.on_done = on_closed, .arg = call};
-    call->read = (struct rpc_event){.on_done = on_read, .arg = call};
-    call->written = (struct rpc_event){.on_done = on_written, .arg = call};
-    call->ended = (struct rpc_event){.on_done = on_ended, .arg = call};
-    rpc_queue_push(&server->queue, &call->arrived);
+    call->arrived = event_of(call, on_arrived);
+    call->closed = event_of(call, on_closed);
+    call->read = event_of(call, on_read);
+    call->written = event_of(call, on_written);
+    call->ended = event_of(call, on_ended);
+    rpc_mailbox_push(&server->mailbox, &call->arrived);
 }
 
 void rpc_handle_abandon_all(struct osb_rpc_server *server)

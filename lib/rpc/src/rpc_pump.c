@@ -294,12 +294,12 @@ void rpc_pump_begin(struct osb_rpc_server *server, const struct rpc_inbound *inb
 {
     struct pump *pump = osb_new(struct pump);
 
-    pump->request = (struct rpc_event){.on_queue = on_request, .arg = pump};
-    pump->message = (struct rpc_event){.on_queue = on_message, .arg = pump};
-    pump->opened = (struct rpc_event){.on_queue = on_sent, .arg = pump};
-    pump->headers_received = (struct rpc_event){.on_queue = on_headers_received, .arg = pump};
-    pump->headers_sent = (struct rpc_event){.on_queue = on_sent, .arg = pump};
-    pump->status = (struct rpc_event){.on_queue = on_status, .arg = pump};
+    pump->request = (struct rpc_event){.on_done = on_request, .arg = pump};
+    pump->message = (struct rpc_event){.on_done = on_message, .arg = pump};
+    pump->opened = (struct rpc_event){.on_done = on_sent, .arg = pump};
+    pump->headers_received = (struct rpc_event){.on_done = on_headers_received, .arg = pump};
+    pump->headers_sent = (struct rpc_event){.on_done = on_sent, .arg = pump};
+    pump->status = (struct rpc_event){.on_done = on_status, .arg = pump};
     rpc_forward_init(&pump->forward, server, inbound, OSB_RPC_FORWARD, is_over);
     start_backend(pump);
     receive_request(pump);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /*
- * The server: takes connected descriptors, brings calls in and sends each on its route. It ends
- * when the library says that no call and no connection is left (`gone`), be that after a grace or
- * at once. As forwarded calls are freed on the thread that hears of it, none of them is left then.
+ * The server: takes connected descriptors, brings calls in and sends each on its route. It is gone
+ * when the library has shut down and no call is left, be that after a grace or at once. The library
+ * alone is no measure: it speaks when the connections are closed, with calls still to be freed.
  */
 #include "rpc_server.h"
 
@@ -38,7 +38,7 @@ void rpc_inbound_done(struct rpc_inbound *inbound)
 
 static void request_call(struct rpc_arrival *arrival)
 {
-    grpc_completion_queue *cq = arrival->server->queue.cq;
+    grpc_completion_queue *cq = arrival->server->cq;
     grpc_call_error r;
 
     inbound_init(&arrival->inbound);
@@ -59,6 +59,7 @@ static void on_arrival(struct rpc_event *event)
 
     if (!event->is_ok) { /* the server ends */
         rpc_inbound_done(&inbound);
+        rpc_server_unref(server);
         return;
     }
     request_call(arrival);
@@ -87,6 +88,7 @@ static grpc_server *create(void)
         rpc_arg(GRPC_ARG_ENABLE_PER_MESSAGE_COMPRESSION, 0),
         /* A client on this machine may ping as often as it likes. */
         rpc_arg(GRPC_ARG_HTTP2_MAX_PING_STRIKES, 0),
+        rpc_arg(GRPC_ARG_HTTP2_BDP_PROBE, 0),
     };
     grpc_channel_args list = {.num_args = sizeof(args) / sizeof(*args), .args = args};
 
@@ -99,8 +101,24 @@ static void on_ready(struct osb_watch *watch, int events)
 
     (void)events;
     rpc_server_enter(server);
-    rpc_queue_run(&server->queue, &server->is_closing);
+    rpc_mailbox_run(&server->mailbox, &server->is_closing);
     rpc_server_leave(server);
+}
+
+void rpc_server_ref(struct osb_rpc_server *server)
+{
+    atomic_fetch_add(&server->users, 1);
+}
+
+void rpc_server_unref(struct osb_rpc_server *server)
+{
+    if (atomic_fetch_sub(&server->users, 1) == 1)
+        rpc_mailbox_push(&server->mailbox, &server->gone);
+}
+
+static void on_shut_down(struct rpc_event *event)
+{
+    rpc_server_unref(event->arg);
 }
 
 static void on_gone(struct rpc_event *event)
@@ -127,22 +145,30 @@ int osb_rpc_server_new(struct osb_loop *loop, const struct osb_rpc_server_option
     int r;
 
     osb_assert(options->route);
-    r = rpc_queue_init(&server->queue, loop, on_ready, server, err);
+    r = rpc_mailbox_init(&server->mailbox, loop, on_ready, server, err);
     if (r < 0)
         return r;
+    r = rpc_queue_ref(&server->cq, err);
+    if (r < 0) {
+        rpc_mailbox_done(&server->mailbox);
+        return r;
+    }
     server->loop = loop;
     server->options = *options;
     osb_list_init(&server->handled);
     osb_timer_init(&server->grace, loop, on_grace_over, server);
-    server->gone = (struct rpc_event){.on_done = on_gone, .arg = server};
+    server->shut_down = (struct rpc_event){.on_done = on_shut_down, .arg = server};
+    server->gone =
+        (struct rpc_event){.mailbox = &server->mailbox, .on_done = on_gone, .arg = server};
+    server->users = 1 + RPC_ARRIVALS;
     server->server = create();
-    grpc_server_register_completion_queue(server->server, server->queue.cq, NULL);
+    grpc_server_register_completion_queue(server->server, server->cq, NULL);
     grpc_server_start(server->server);
     for (int i = 0; i < RPC_ARRIVALS; i++) {
         struct rpc_arrival *arrival = &server->arrivals[i];
 
         arrival->server = server;
-        arrival->event = (struct rpc_event){.on_queue = on_arrival, .arg = arrival};
+        arrival->event = (struct rpc_event){.on_done = on_arrival, .arg = arrival};
         request_call(arrival);
     }
     *ret = osb_take_ptr(server);
@@ -169,8 +195,8 @@ int osb_rpc_server_serve_fd(struct osb_rpc_server *server, int fd, struct osb_er
 static void begin_shutdown(struct osb_rpc_server *server)
 {
     server->is_shut_down = true;
-    rpc_handed_over(&server->gone);
-    grpc_server_shutdown_and_notify(server->server, server->queue.cq, &server->gone);
+    rpc_handed_over(&server->shut_down);
+    grpc_server_shutdown_and_notify(server->server, server->cq, &server->shut_down);
 }
 
 void osb_rpc_server_shutdown(struct osb_rpc_server *server, uint64_t grace_ms,
@@ -192,9 +218,10 @@ static void destroy(struct osb_rpc_server *server)
         grpc_server_cancel_all_calls(server->server);
     rpc_handle_abandon_all(server);
     while (!server->is_gone)
-        rpc_queue_wait(&server->queue);
+        rpc_mailbox_wait(&server->mailbox);
     grpc_server_destroy(server->server);
-    rpc_queue_done(&server->queue);
+    rpc_queue_unref();
+    rpc_mailbox_done(&server->mailbox);
     free(server);
 }
 

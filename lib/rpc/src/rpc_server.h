@@ -7,9 +7,10 @@
 #ifndef RPC_SERVER_H
 #define RPC_SERVER_H
 
-#include "rpc_queue.h"
+#include "rpc_mailbox.h"
 
 #include <osb/rpc.h>
+#include <stdatomic.h>
 
 /* The client's side of a call; moved by value, its memory is that of the library. */
 struct rpc_inbound {
@@ -31,21 +32,32 @@ enum { RPC_ARRIVALS = 2 };
 struct osb_rpc_server {
     struct osb_loop *loop;
     struct osb_rpc_server_options options;
-    struct rpc_queue queue;
+    struct rpc_mailbox mailbox;
+    grpc_completion_queue *cq;
     grpc_server *server;
     struct rpc_arrival arrivals[RPC_ARRIVALS];
     int forwarded; /* calls being forwarded; of the queue's thread */
+    /*
+     * Whatever may still start a batch or touch the server: the library until it says that it has
+     * shut down, arrivals until they fail, calls until they are freed. The last one says `gone`.
+     */
+    atomic_int users;
+    struct rpc_event shut_down; /* the library's word */
+    struct rpc_event gone;
     /* The rest is of the loop. */
     struct osb_list handled; /* osb_rpc_server_call */
     int depth;               /* callbacks of this server on the stack */
     bool is_closing;         /* osb_rpc_server_free() was called: nothing may run */
     bool is_shut_down;
-    bool is_gone; /* no call and no connection is left */
-    struct rpc_event gone;
+    bool is_gone; /* nobody uses it, no connection is left */
     struct osb_timer grace;
     void (*on_gone)(void *arg);
     void *on_gone_arg;
 };
+
+/* Any thread; calls hold one from their beginning to their end. */
+void rpc_server_ref(struct osb_rpc_server *server);
+void rpc_server_unref(struct osb_rpc_server *server);
 
 /* Frees what the arrival brought. */
 void rpc_inbound_done(struct rpc_inbound *inbound);

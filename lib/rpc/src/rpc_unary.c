@@ -163,7 +163,7 @@ void rpc_unary_begin(struct osb_rpc_server *server, const struct rpc_inbound *in
     struct unary *unary = osb_new(struct unary);
     const grpc_op op = rpc_op_recv_message(&unary->forward.request);
 
-    unary->batch = (struct rpc_event){.on_queue = on_batch, .arg = unary};
+    unary->batch = (struct rpc_event){.on_done = on_batch, .arg = unary};
     rpc_forward_init(&unary->forward, server, inbound, route, is_over);
     rpc_forward_start(&unary->forward, unary->forward.in.call, &unary->batch, &op, 1);
 }

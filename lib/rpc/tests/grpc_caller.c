@@ -24,6 +24,7 @@ struct grpc_caller {
     grpc_completion_queue *cq;
     grpc_channel *channel;
     int fd; /* a second descriptor of the connection */
+    struct osb_list calls;
 };
 
 static grpc_arg integer(char *key, int value)
@@ -44,6 +45,7 @@ struct grpc_caller *grpc_caller_new(struct osb_loop *loop, int fd)
     grpc_init();
     plain = grpc_insecure_credentials_create();
     caller->loop = loop;
+    osb_list_init(&caller->calls);
     caller->fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
     osb_assert(caller->fd >= 0);
     caller->cq = grpc_completion_queue_create_for_next(NULL);
@@ -59,6 +61,10 @@ void grpc_caller_hang_up(struct grpc_caller *caller)
 
 void grpc_caller_free(struct grpc_caller *caller)
 {
+    struct caller_call *call;
+
+    while ((call = osb_list_first(&caller->calls, struct caller_call, link)))
+        caller_free(call);
     grpc_channel_destroy(caller->channel);
     grpc_completion_queue_shutdown(caller->cq);
     while (grpc_completion_queue_next(caller->cq, gpr_inf_future(GPR_CLOCK_MONOTONIC), NULL).type !=
@@ -111,6 +117,7 @@ struct caller_call *caller_open(struct grpc_caller *caller, const char *method, 
         deadline = gpr_time_add(gpr_now(GPR_CLOCK_MONOTONIC),
                                 gpr_time_from_millis((int64_t)timeout_ms, GPR_TIMESPAN));
     call->caller = caller;
+    osb_list_append(&caller->calls, &call->link);
     call->call = grpc_channel_create_call(caller->channel, NULL, GRPC_PROPAGATE_DEFAULTS,
                                           caller->cq, path, &host, deadline, NULL);
     grpc_slice_unref(path);
@@ -148,6 +155,7 @@ void caller_free(struct caller_call *call)
     grpc_caller_until(call->caller, !call->opened.is_pending && !call->headers.is_pending &&
                                         !call->sent.is_pending && !call->closed.is_pending &&
                                         !call->received.is_pending && !call->status.is_pending);
+    osb_list_remove(&call->link);
     grpc_call_unref(call->call);
     if (call->request)
         grpc_byte_buffer_destroy(call->request);
@@ -196,7 +204,7 @@ bool caller_receive(struct caller_call *call, struct osb_buf *ret)
     grpc_byte_buffer_reader reader;
     grpc_slice bytes;
 
-    if (!call->received.is_pending)
+    if (!call->received.is_pending && !call->answer)
         caller_start_receive(call);
     caller_wait(call, &call->received);
     if (!call->answer)
@@ -207,6 +215,7 @@ bool caller_receive(struct caller_call *call, struct osb_buf *ret)
     osb_buf_append(ret, GRPC_SLICE_START_PTR(bytes), GRPC_SLICE_LENGTH(bytes));
     grpc_slice_unref(bytes);
     grpc_byte_buffer_reader_destroy(&reader);
+    grpc_byte_buffer_destroy(osb_take_ptr(call->answer));
     return true;
 }
 

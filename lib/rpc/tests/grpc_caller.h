@@ -9,6 +9,7 @@
 
 #include <grpc/grpc.h>
 #include <osb/buf.h>
+#include <osb/list.h>
 #include <osb/loop.h>
 #include <osb/slice.h>
 #include <stdbool.h>
@@ -23,6 +24,7 @@ struct caller_batch {
 };
 
 struct caller_call {
+    struct osb_list link;
     struct grpc_caller *caller;
     grpc_call *call;
     struct caller_batch opened, headers, sent, closed, received, status;
@@ -38,7 +40,7 @@ struct caller_call {
 struct grpc_caller *grpc_caller_new(struct osb_loop *loop, int fd);
 /* Closes the connection under its calls, as the death of the client does. */
 void grpc_caller_hang_up(struct grpc_caller *caller);
-/* Its calls have been freed. */
+/* Frees calls that a failed test has left. */
 void grpc_caller_free(struct grpc_caller *caller);
 /* Turns the loop until CONDITION holds; aborts the test after a bound. */
 #define grpc_caller_until(caller, condition)                                                       \

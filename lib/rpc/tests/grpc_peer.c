@@ -159,6 +159,13 @@ static void receive(struct peer_call *call)
     start(call, &call->received_tag, &op, 1);
 }
 
+static void send_headers(struct peer_call *call)
+{
+    grpc_op op = initial_op(call);
+
+    start(call, &call->finished, &op, 1);
+}
+
 static void answer_on(struct peer_call *call)
 {
     if (call->answer.count > 0) {
@@ -166,6 +173,8 @@ static void answer_on(struct peer_call *call)
         send_next(call);
     } else if (!call->answer.stays_open) {
         finish(call);
+    } else if (call->reflected_count > 0 && !call->has_sent_initial) {
+        send_headers(call);
     }
 }
 
@@ -341,6 +350,7 @@ static void *serve(void *arg)
 void grpc_peer_start(struct grpc_peer *peer)
 {
     grpc_arg args[] = {
+        {.type = GRPC_ARG_INTEGER, .key = GRPC_ARG_HTTP2_BDP_PROBE, .value.integer = 0},
         {.type = GRPC_ARG_INTEGER,
          .key = GRPC_ARG_MAX_METADATA_SIZE,
          .value.integer = PEER_MAX_BYTES},

@@ -64,6 +64,8 @@ static void handle(const struct grpc_peer_request *request, struct grpc_peer_ans
     } else if (osb_slice_eq_str(name, "Reflect")) {
         answer->reflects = true;
         answer->count = 1;
+    } else if (osb_slice_eq_str(name, "ReflectAndOpen")) {
+        *answer = (struct grpc_peer_answer){.reflects = true, .stays_open = true};
     } else if (osb_slice_eq_str(name, "ReflectAndFail")) {
         *answer = (struct grpc_peer_answer){.status = 9, .text = "not now", .reflects = true};
     } else if (osb_slice_eq_str(name, "LongText")) {
