@@ -29,6 +29,7 @@ static grpc_channel *create(const char *target)
         rpc_arg(GRPC_ARG_ENABLE_HTTP_PROXY, 0),
         /* What a peer compressed is read; sending stays on this machine. */
         rpc_arg(GRPC_ARG_ENABLE_PER_MESSAGE_COMPRESSION, 0),
+        /* Windows that grow with the bandwidth would let a stream that nobody reads hold MBs. */
         rpc_arg(GRPC_ARG_HTTP2_BDP_PROBE, 0),
         rpc_arg(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, RECONNECT_FIRST_MS),
         rpc_arg(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, RECONNECT_MAX_MS),

@@ -222,7 +222,7 @@ static void on_answer_sent(struct pump *pump, bool is_ok)
     }
 }
 
-static void on_message(struct rpc_event *event)
+static void on_answer(struct rpc_event *event)
 {
     struct pump *pump = event->arg;
 
@@ -295,7 +295,7 @@ void rpc_pump_begin(struct osb_rpc_server *server, const struct rpc_inbound *inb
     struct pump *pump = osb_new(struct pump);
 
     pump->request = (struct rpc_event){.on_done = on_request, .arg = pump};
-    pump->message = (struct rpc_event){.on_done = on_message, .arg = pump};
+    pump->message = (struct rpc_event){.on_done = on_answer, .arg = pump};
     pump->opened = (struct rpc_event){.on_done = on_sent, .arg = pump};
     pump->headers_received = (struct rpc_event){.on_done = on_headers_received, .arg = pump};
     pump->headers_sent = (struct rpc_event){.on_done = on_sent, .arg = pump};

@@ -88,6 +88,7 @@ static grpc_server *create(void)
         rpc_arg(GRPC_ARG_ENABLE_PER_MESSAGE_COMPRESSION, 0),
         /* A client on this machine may ping as often as it likes. */
         rpc_arg(GRPC_ARG_HTTP2_MAX_PING_STRIKES, 0),
+        /* Windows that grow with the bandwidth would let a stream that nobody reads hold MBs. */
         rpc_arg(GRPC_ARG_HTTP2_BDP_PROBE, 0),
     };
     grpc_channel_args list = {.num_args = sizeof(args) / sizeof(*args), .args = args};

@@ -16,7 +16,8 @@
 #ifdef __SANITIZE_THREAD__
 /*
  * The library is not instrumented: it synchronises by means that the sanitizer does not see, also
- * for the texts that its threads write and a callback reads.
+ * for the texts (C++ strings, which only the library has) that its threads write and a callback
+ * reads.
  */
 const char *__tsan_default_suppressions(void);
 const char *__tsan_default_suppressions(void)
@@ -24,6 +25,7 @@ const char *__tsan_default_suppressions(void)
     return "called_from_lib:libgrpc_unsecure.so\ncalled_from_lib:libgpr.so\n"
            "called_from_lib:libupb.so\n"
            "race:libgrpc_unsecure.so\nrace:libgpr.so\nrace:libupb.so\nrace:libabsl_\n"
+           "race:^std::__cxx11::basic_string\n"
            "race:grpc_peer.c\nrace:^on_end$\nrace:^on_message$\n";
 }
 #endif
@@ -76,8 +78,10 @@ static void call_unref(struct peer_call *call)
 {
     if (--call->in_flight > 0)
         return;
-    if (call->call)
+    if (call->call) {
         grpc_call_unref(call->call);
+        call->peer->counts.open--;
+    }
     if (call->request)
         grpc_byte_buffer_destroy(call->request);
     if (call->message)
@@ -304,6 +308,7 @@ static void on_arrived(struct peer_call *call, bool is_ok)
     if (is_ok) {
         wait_for_call(call->peer);
         call->peer->counts.calls++;
+        call->peer->counts.open++;
         start(call, &call->closed, &close, 1);
         receive(call);
     }

@@ -46,6 +46,7 @@ struct grpc_peer_counts {
     atomic_int calls;
     atomic_int messages;  /* handed to the transport */
     atomic_int received;  /* messages of requests */
+    atomic_int open;      /* calls that are not over */
     atomic_int cancelled; /* calls that the client ended */
 };
 

@@ -17,6 +17,7 @@ enum {
     CHUNKS_MAX = 64, /* that the proxy would take in vain */
     STALL_ECHOES = 20,
     STREAMS = 50,
+    CANCELS = 240,
 };
 
 static struct caller_call *open_call(struct proxy_fixture *fixture, const char *method)
@@ -263,6 +264,31 @@ static void connections_of_several_clients_are_served(void **state)
     caller_free(call);
 }
 
+static void a_call_may_be_cancelled_at_any_point(void **state)
+{
+    struct proxy_fixture *fixture = *state;
+    static const char *const methods[] = {"/p.S/Chat", "/p.S/Five", "/u.S/Echo", "/r.S/Echo"};
+
+    for (int i = 0; i < CANCELS; i++) {
+        struct caller_call *call = open_call(fixture, methods[i % 4]);
+        int steps = i / 4 % 6;
+
+        if (steps > 0)
+            caller_start_send(call, OSB_SLICE("hello"));
+        if (steps > 1)
+            caller_start_receive(call);
+        if (steps > 2)
+            caller_wait(call, &call->sent);
+        if (steps > 3)
+            caller_wait(call, &call->headers);
+        if (steps > 4)
+            caller_wait(call, &call->received);
+        caller_free(call);
+    }
+    other_calls_of_the_connection_pass(fixture, 1);
+    grpc_caller_until(fixture->caller, grpc_peer_counts(fixture->peer)->open == 0);
+}
+
 #define proxy_test(name) cmocka_unit_test_setup_teardown(name, proxy_set_up, proxy_tear_down)
 
 int main(void)
@@ -280,6 +306,7 @@ int main(void)
         proxy_test(a_backend_that_stops_reading_holds_the_client_and_no_other_call),
         proxy_test(a_stopped_stream_may_be_left),
         proxy_test(many_streams_at_once_do_not_mix),
+        proxy_test(a_call_may_be_cancelled_at_any_point),
         proxy_test(connections_of_several_clients_are_served),
     };
 
