@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // bench-deps: rpc loop
-// bench-sources: lib/rpc/tests/grpc_peer.c
+// bench-sources: lib/rpc/tests/grpc_peer.c lib/rpc/tests/grpc_stopwatch.c
 /*
  * What the raw-frame proxy adds to an echo of 200 bytes over UNIX sockets, on each route, and the
  * memory that it takes. Client, proxy and backend are a process each; calls go direct and through
@@ -8,9 +8,8 @@
  *
  *     build/release/bench/rpc_proxy [calls]
  */
-#include <grpc/byte_buffer.h>
-#include <grpc/grpc_security.h>
 #include <grpc_peer.h>
+#include <grpc_stopwatch.h>
 #include <osb/alloc.h>
 #include <osb/clock.h>
 #include <osb/fd.h>
@@ -130,133 +129,16 @@ static int be_proxy(int stop, int listener, const char *backend)
 
 /* ---- the client ---- */
 
-static grpc_completion_queue *queue;
-
-static grpc_channel *connect_to(const char *target)
+static void measure(struct grpc_stopwatch *const clients[WAYS], int calls)
 {
-    grpc_arg large = {.type = GRPC_ARG_INTEGER,
-                      .key = GRPC_ARG_MAX_RECEIVE_MESSAGE_LENGTH,
-                      .value.integer = OSB_RPC_MAX_MESSAGE};
-    grpc_channel_args args = {.num_args = 1, .args = &large};
-    grpc_channel_credentials *plain = grpc_insecure_credentials_create();
-    grpc_channel *channel = grpc_channel_create(target, plain, &args);
-
-    grpc_channel_credentials_release(plain);
-    return channel;
-}
-
-static grpc_call *create_call(grpc_channel *channel, const char *method)
-{
-    return grpc_channel_create_call(channel, NULL, GRPC_PROPAGATE_DEFAULTS, queue,
-                                    grpc_slice_from_static_string(method), NULL,
-                                    gpr_inf_future(GPR_CLOCK_MONOTONIC), NULL);
-}
-
-static void run_batch(grpc_call *call, const grpc_op *ops, size_t count)
-{
-    osb_assert(grpc_call_start_batch(call, ops, count, call, NULL) == GRPC_CALL_OK);
-    osb_assert(grpc_completion_queue_next(queue, gpr_inf_future(GPR_CLOCK_MONOTONIC), NULL).tag ==
-               call);
-}
-
-/* Microseconds of one call; aborts when it fails. */
-static double call_once(grpc_channel *channel, const char *method, grpc_byte_buffer *template)
-{
-    grpc_byte_buffer *request = grpc_byte_buffer_copy(template); /* sending empties it */
-    uint64_t start_ns = osb_monotonic_ns();
-    grpc_call *call = create_call(channel, method);
-    grpc_byte_buffer *answer = NULL;
-    grpc_metadata_array initial, trailing;
-    grpc_status_code code;
-    grpc_slice text;
-    const grpc_op ops[] = {{.op = GRPC_OP_SEND_INITIAL_METADATA},
-                           {.op = GRPC_OP_SEND_MESSAGE, .data.send_message.send_message = request},
-                           {.op = GRPC_OP_SEND_CLOSE_FROM_CLIENT},
-                           {.op = GRPC_OP_RECV_INITIAL_METADATA,
-                            .data.recv_initial_metadata.recv_initial_metadata = &initial},
-                           {.op = GRPC_OP_RECV_MESSAGE, .data.recv_message.recv_message = &answer},
-                           {.op = GRPC_OP_RECV_STATUS_ON_CLIENT,
-                            .data.recv_status_on_client = {.trailing_metadata = &trailing,
-                                                           .status = &code,
-                                                           .status_details = &text}}};
-    double us;
-
-    grpc_metadata_array_init(&initial);
-    grpc_metadata_array_init(&trailing);
-    run_batch(call, ops, sizeof(ops) / sizeof(*ops));
-    us = (double)(osb_monotonic_ns() - start_ns) / 1e3;
-    if (code != GRPC_STATUS_OK || !answer) {
-        fprintf(stderr, "%s: gRPC status %d: %.*s\n", method, (int)code,
-                (int)GRPC_SLICE_LENGTH(text), (const char *)GRPC_SLICE_START_PTR(text));
-        exit(1);
-    }
-    osb_assert(grpc_byte_buffer_length(answer) == grpc_byte_buffer_length(template));
-    grpc_byte_buffer_destroy(request);
-    grpc_byte_buffer_destroy(answer);
-    grpc_metadata_array_destroy(&initial);
-    grpc_metadata_array_destroy(&trailing);
-    grpc_slice_unref(text);
-    grpc_call_unref(call);
-    return us;
-}
-
-static grpc_byte_buffer *request_of(size_t len)
-{
-    char *bytes = osb_calloc(1, len);
-    grpc_slice slice = grpc_slice_from_copied_buffer(bytes, len);
-    grpc_byte_buffer *request = grpc_raw_byte_buffer_create(&slice, 1);
-
-    grpc_slice_unref(slice);
-    free(bytes);
-    return request;
-}
-
-static void measure(grpc_channel *const channels[WAYS], int calls)
-{
-    grpc_byte_buffer *request = request_of(REQUEST_BYTES);
-
     for (int way = 0; way < WAYS; way++)
         for (int i = 0; i < WARM_UP; i++)
-            call_once(channels[way], methods[way], request);
+            grpc_stopwatch_echo(clients[way], methods[way], REQUEST_BYTES);
     for (int done = 0; done < calls; done += BLOCK)
         for (int way = 0; way < WAYS; way++)
             for (int i = 0; i < BLOCK; i++)
-                samples_us[way][done + i] = call_once(channels[way], methods[way], request);
-    grpc_byte_buffer_destroy(request);
-}
-
-static void send_large(grpc_channel *channel)
-{
-    grpc_byte_buffer *request = request_of(OSB_RPC_MAX_MESSAGE);
-
-    for (int i = 0; i < LARGE_CALLS; i++)
-        call_once(channel, methods[PUMPS], request);
-    grpc_byte_buffer_destroy(request);
-}
-
-/* Opens streams that the backend leaves open; returns them. */
-static grpc_call **open_streams(grpc_channel *channel)
-{
-    grpc_call **calls = osb_calloc(OPEN_STREAMS, sizeof(grpc_call *));
-    grpc_byte_buffer *request = request_of(REQUEST_BYTES);
-    const grpc_op ops[] = {{.op = GRPC_OP_SEND_INITIAL_METADATA},
-                           {.op = GRPC_OP_SEND_MESSAGE, .data.send_message.send_message = request}};
-
-    for (int i = 0; i < OPEN_STREAMS; i++) {
-        calls[i] = create_call(channel, "/p.S/Open");
-        run_batch(calls[i], ops, 2);
-    }
-    grpc_byte_buffer_destroy(request);
-    return calls;
-}
-
-static void close_streams(grpc_call **calls)
-{
-    for (int i = 0; i < OPEN_STREAMS; i++) {
-        grpc_call_cancel(calls[i], NULL);
-        grpc_call_unref(calls[i]);
-    }
-    free(calls);
+                samples_us[way][done + i] =
+                    grpc_stopwatch_echo(clients[way], methods[way], REQUEST_BYTES);
 }
 
 /* ---- figures ---- */
@@ -328,30 +210,29 @@ static void quiet(void)
 
 static void run(const char *direct, const char *through, pid_t proxy, int calls)
 {
-    grpc_channel *near = connect_to(direct), *far = connect_to(through);
-    grpc_channel *const channels[WAYS] = {near, far, far, far};
-    grpc_byte_buffer *request = request_of(REQUEST_BYTES);
+    struct grpc_stopwatch *near = grpc_stopwatch_new(direct), *far = grpc_stopwatch_new(through);
+    struct grpc_stopwatch *const clients[WAYS] = {near, far, far, far};
     grpc_call **streams;
 
-    call_once(far, methods[PUMPS], request);
+    grpc_stopwatch_echo(far, methods[PUMPS], REQUEST_BYTES);
     say_rss("first_call", proxy);
-    measure(channels, calls);
+    measure(clients, calls);
     for (int way = 0; way < WAYS; way++)
         qsort(samples_us[way], (size_t)calls, sizeof(double), compare);
     for (int way = PUMPS; way < WAYS; way++)
         say_latency(way, calls);
     say_rss("after_calls", proxy);
-    streams = open_streams(far);
-    call_once(far, methods[PUMPS], request);
+    streams = grpc_stopwatch_open(far, "/p.S/Open", OPEN_STREAMS, REQUEST_BYTES);
+    grpc_stopwatch_echo(far, methods[PUMPS], REQUEST_BYTES);
     printf("rpc_proxy.rss_%d_streams value=%.1f unit=MB\n", OPEN_STREAMS, rss_mb(proxy));
-    close_streams(streams);
-    send_large(far);
+    grpc_stopwatch_close(streams, OPEN_STREAMS);
+    for (int i = 0; i < LARGE_CALLS; i++)
+        grpc_stopwatch_echo(far, methods[PUMPS], OSB_RPC_MAX_MESSAGE);
     printf("rpc_proxy.rss_16mb_messages value=%.1f unit=MB\n", rss_mb(proxy));
     quiet();
     say_rss("quiet_again", proxy);
-    grpc_byte_buffer_destroy(request);
-    grpc_channel_destroy(near);
-    grpc_channel_destroy(far);
+    grpc_stopwatch_free(near);
+    grpc_stopwatch_free(far);
 }
 
 /* ---- processes ---- */
@@ -406,15 +287,7 @@ int main(int argc, char **argv)
     close(listener);
     close(stop[0]);
     setvbuf(stdout, NULL, _IOLBF, 0);
-    grpc_init();
-    queue = grpc_completion_queue_create_for_next(NULL);
     run(backend, target, proxy_pid, calls);
-    grpc_completion_queue_shutdown(queue);
-    while (grpc_completion_queue_next(queue, gpr_inf_future(GPR_CLOCK_MONOTONIC), NULL).type !=
-           GRPC_QUEUE_SHUTDOWN)
-        continue;
-    grpc_completion_queue_destroy(queue);
-    grpc_shutdown();
     close(stop[1]);
     wait_for(proxy_pid);
     wait_for(backend_pid);
