@@ -2,13 +2,16 @@
 /* REST verbs over a transport. */
 #include <osb/alloc.h>
 #include <osb/api_status.h>
+#include <osb/cleanup.h>
 #include <osb/json_writer.h>
 #include <osb/kube_client.h>
 #include <osb/list.h>
+#include <osb/metric.h>
 
 #include <stdlib.h>
 
 struct osb_kube_client {
+    struct osb_loop *loop;
     struct osb_kube_transport *transport;
     struct osb_list calls;
     char *request_id;
@@ -21,6 +24,8 @@ struct osb_kube_call {
     void *handle; /* of the transport */
     int status;
     int retry_after_s;
+    struct osb_metric *latency; /* NULL: not an object's verb */
+    uint64_t began_ns;
     struct osb_buf body; /* of an answer that is collected, or of an error */
     void (*on_data)(struct osb_slice data, void *arg);
     osb_kube_done *done;
@@ -32,8 +37,8 @@ static const char json_type[] = "application/json";
 struct osb_kube_client *osb_kube_client_new(struct osb_loop *loop,
                                             struct osb_kube_transport *transport)
 {
-    (void)loop; /* the transport brings its own; kept in the interface for time-outs to come */
     struct osb_kube_client *client = osb_new(struct osb_kube_client);
+    client->loop = loop;
     client->transport = transport;
     osb_list_init(&client->calls);
     return client;
@@ -116,6 +121,8 @@ static void on_end(int r, const struct osb_err *network_err, void *arg)
     struct osb_kube_client *client = call->client;
     struct osb_err err = {0};
     r = result_of(call, r, network_err, &err);
+    if (call->latency)
+        osb_metric_observe_ns(call->latency, osb_loop_now_ns(client->loop) - call->began_ns);
     struct osb_buf body = call->body;
     osb_kube_done *done = call->done;
     void *done_arg = call->arg;
@@ -178,10 +185,19 @@ int osb_kube_stream(struct osb_kube_client *client, const struct osb_kube_http_r
     return start(client, request, 0, data, done, arg, ret, err);
 }
 
+static struct osb_metric *latency_of(const char *method, const struct osb_api_kind *kind)
+{
+    _cleanup_free_ char *labels =
+        osb_asprintf("method=\"%s\",resource=\"%s\"", method, kind->plural);
+    return osb_metric_new(OSB_METRIC_HISTOGRAM, "opensandbox_kube_request_seconds",
+                          "Time that the API server took for a verb of an object", labels);
+}
+
 /* One object's verb; takes PATH. */
-static int start_verb(struct osb_kube_client *client, const char *method, char *path,
-                      const char *content_type, struct osb_slice body, osb_kube_done *done,
-                      void *arg, struct osb_kube_call **ret, struct osb_err *err)
+static int start_verb(struct osb_kube_client *client, const char *method,
+                      const struct osb_api_kind *kind, char *path, const char *content_type,
+                      struct osb_slice body, osb_kube_done *done, void *arg,
+                      struct osb_kube_call **ret, struct osb_err *err)
 {
     struct osb_kube_http_request request = {
         .method = method,
@@ -190,8 +206,15 @@ static int start_verb(struct osb_kube_client *client, const char *method, char *
         .body = body,
         .timeout_ms = OSB_KUBE_REQUEST_TIMEOUT_MS,
     };
-    int r = start(client, &request, 0, NULL, done, arg, ret, err);
+    struct osb_kube_call *call = NULL;
+    int r = start(client, &request, 0, NULL, done, arg, &call, err);
     free(path);
+    if (r < 0)
+        return r;
+    call->latency = latency_of(method, kind);
+    call->began_ns = osb_loop_now_ns(client->loop);
+    if (ret)
+        *ret = call;
     return r;
 }
 
@@ -199,7 +222,7 @@ int osb_kube_get(struct osb_kube_client *client, const struct osb_api_kind *kind
                  const char *namespace_, const char *name, osb_kube_done *done, void *arg,
                  struct osb_kube_call **ret, struct osb_err *err)
 {
-    return start_verb(client, "GET", osb_api_path(kind, namespace_, name, NULL), NULL,
+    return start_verb(client, "GET", kind, osb_api_path(kind, namespace_, name, NULL), NULL,
                       OSB_SLICE_NULL, done, arg, ret, err);
 }
 
@@ -209,7 +232,7 @@ int osb_kube_create(struct osb_kube_client *client, const struct osb_api_kind *k
 {
     _cleanup_buf_ struct osb_buf text = {0};
     osb_json_print(object, &text);
-    return start_verb(client, "POST", osb_api_path(kind, namespace_, NULL, NULL), json_type,
+    return start_verb(client, "POST", kind, osb_api_path(kind, namespace_, NULL, NULL), json_type,
                       osb_buf_slice(&text), done, arg, ret, err);
 }
 
@@ -220,8 +243,8 @@ int osb_kube_update(struct osb_kube_client *client, const struct osb_api_kind *k
 {
     _cleanup_buf_ struct osb_buf text = {0};
     osb_json_print(object, &text);
-    return start_verb(client, "PUT", osb_api_path(kind, namespace_, name, subresource), json_type,
-                      osb_buf_slice(&text), done, arg, ret, err);
+    return start_verb(client, "PUT", kind, osb_api_path(kind, namespace_, name, subresource),
+                      json_type, osb_buf_slice(&text), done, arg, ret, err);
 }
 
 int osb_kube_patch(struct osb_kube_client *client, const struct osb_api_kind *kind,
@@ -234,7 +257,7 @@ int osb_kube_patch(struct osb_kube_client *client, const struct osb_api_kind *ki
         [OSB_KUBE_PATCH_JSON] = "application/json-patch+json",
         [OSB_KUBE_PATCH_STRATEGIC] = "application/strategic-merge-patch+json",
     };
-    return start_verb(client, "PATCH", osb_api_path(kind, namespace_, name, subresource),
+    return start_verb(client, "PATCH", kind, osb_api_path(kind, namespace_, name, subresource),
                       types[type], patch, done, arg, ret, err);
 }
 
@@ -268,6 +291,6 @@ int osb_kube_delete(struct osb_kube_client *client, const struct osb_api_kind *k
     _cleanup_buf_ struct osb_buf text = {0};
     if (options)
         write_delete_options(options, &text);
-    return start_verb(client, "DELETE", osb_api_path(kind, namespace_, name, NULL),
+    return start_verb(client, "DELETE", kind, osb_api_path(kind, namespace_, name, NULL),
                       options ? json_type : NULL, osb_buf_slice(&text), done, arg, ret, err);
 }
