@@ -14,11 +14,15 @@ osb() {
     "$OSB_BIN/opensandbox" "$@"
 }
 
-engine_down() {
-    [ -e "$OPENSANDBOX_STATE" ] || return 0
-    # For whoever has to find out why a case failed.
+# For whoever has to find out why a case failed.
+engine_keep_logs() {
     mkdir -p "$OSB_TEST_LOGS/engine-${0##*/}"
     cp "$OPENSANDBOX_STATE"/logs/* "$OSB_TEST_LOGS/engine-${0##*/}/" 2>/dev/null
+}
+
+engine_down() {
+    [ -e "$OPENSANDBOX_STATE" ] || return 0
+    engine_keep_logs
     osb down --purge >&2
 }
 
