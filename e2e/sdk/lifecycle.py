@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What holds of a sandbox's life: its list, its end, its endpoints, and errors."""
 import contextlib
+import os
 import time
 import urllib.request
 import uuid
@@ -187,7 +188,7 @@ def _(face):
 def _(face):
     tag = f"t{time.monotonic_ns()}"
     begin = time.monotonic()
-    error = refused(lambda: face.create("127.0.0.1:1/none/none:1", metadata={"bad": tag}), 500,
+    error = refused(lambda: face.create(os.environ["OSB_IMAGE_MISSING"], metadata={"bad": tag}), 500,
                     {"KUBERNETES::POD_FAILED"})
     true("mage" in str(error), f"the message does not name the image: {error}")
     true(time.monotonic() - begin < 29, "took too long")
