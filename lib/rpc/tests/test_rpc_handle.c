@@ -308,6 +308,26 @@ static void a_client_that_does_not_read_holds_the_handler(void **state)
     free(bytes);
 }
 
+static void a_message_over_the_limit_ends_the_call(void **state)
+{
+    struct handler handler;
+    struct proxy_fixture *fixture = *state;
+    struct caller_call *call;
+    char *bytes = osb_calloc(1, OSB_RPC_MAX_MESSAGE + 1);
+
+    set_up_handler(state, &handler);
+    call = open_call(fixture, "/h.S/Huge", 0);
+    osb_rpc_server_call_on_cancel(fixture->handled, on_cancel, &handler);
+    osb_rpc_server_call_write(fixture->handled, osb_slice(bytes, OSB_RPC_MAX_MESSAGE + 1),
+                              on_written, &handler);
+    assert_int_equal(caller_status(call), 8);
+    grpc_caller_until(fixture->caller, handler.cancel_count == 1);
+    assert_int_equal(handler.written_count, 0);
+    osb_rpc_server_call_finish(fixture->handled, &ok);
+    caller_free(call);
+    free(bytes);
+}
+
 /* ---- the server's end ---- */
 
 static void a_server_without_calls_stops_at_once(void **state)
@@ -435,6 +455,52 @@ static void a_server_may_be_freed_in_a_callback(void **state)
     osb_buf_done(&handler.message);
 }
 
+/* The end of a connection that does not speak HTTP/2. */
+static int connect_raw(struct proxy_fixture *fixture)
+{
+    int fds[2];
+
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, fds), 0);
+    assert_int_equal(osb_rpc_server_serve_fd(fixture->server, fds[1], NULL), 0);
+    return fds[0];
+}
+
+/* Reads what comes; true at the end of the connection. */
+static bool has_ended(int fd)
+{
+    char bytes[256];
+    ssize_t n;
+
+    while ((n = read(fd, bytes, sizeof(bytes))) > 0)
+        continue;
+    return n == 0 || errno == ECONNRESET;
+}
+
+static void what_is_not_http2_is_hung_up_on_and_harms_nobody(void **state)
+{
+    struct proxy_fixture *fixture = *state;
+    static const char words[] = "GET / HTTP/1.1\r\nHost: here\r\n\r\n";
+    int fd = connect_raw(fixture);
+
+    assert_int_equal(write(fd, words, sizeof(words)), sizeof(words));
+    grpc_caller_until(fixture->caller, has_ended(fd));
+    assert_int_equal(caller_unary(fixture->caller, "/p.S/Echo", OSB_SLICE("hi"), NULL), 0);
+    close(fd);
+}
+
+static void a_silent_connection_does_not_hold_a_server_that_stops(void **state)
+{
+    struct handler handler;
+    struct proxy_fixture *fixture = *state;
+    int fd = connect_raw(fixture);
+
+    set_up_handler(state, &handler);
+    osb_rpc_server_shutdown(fixture->server, GRACE_MS, on_stopped, &handler);
+    grpc_caller_until(fixture->caller, handler.has_stopped);
+    grpc_caller_until(fixture->caller, has_ended(fd));
+    close(fd);
+}
+
 static void what_is_no_socket_is_refused(void **state)
 {
     struct proxy_fixture *fixture = *state;
@@ -457,12 +523,15 @@ int main(void)
         proxy_test(a_deadline_cancels_and_the_client_knows_why),
         proxy_test(a_finished_call_has_no_callbacks),
         proxy_test(a_client_that_does_not_read_holds_the_handler),
+        proxy_test(a_message_over_the_limit_ends_the_call),
         proxy_test(a_server_without_calls_stops_at_once),
         proxy_test(a_server_that_stops_lets_calls_end_and_takes_no_new_ones),
         proxy_test(open_streams_are_cancelled_after_the_grace),
         proxy_test(a_freed_server_ends_calls_of_all_kinds),
         proxy_test(a_server_may_be_freed_while_it_stops),
         proxy_test(a_server_may_be_freed_in_a_callback),
+        proxy_test(what_is_not_http2_is_hung_up_on_and_harms_nobody),
+        proxy_test(a_silent_connection_does_not_hold_a_server_that_stops),
         proxy_test(what_is_no_socket_is_refused),
     };
 

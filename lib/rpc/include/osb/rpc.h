@@ -5,8 +5,9 @@
  * calls are made above (lib/cri with protobuf-c).
  *
  * Threads: every call is for the loop thread and every callback runs on it, but for the three
- * callbacks of a server that say otherwise: they run on the queue's thread of that server, where
- * forwarded calls live from beginning to end. A process that holds a channel or server must not
+ * callbacks of a server that say otherwise: they run on the queue's thread, where forwarded calls
+ * live from beginning to end. There is one such thread for all channels and servers of a process,
+ * so what blocks it holds all of them. A process that holds a channel or server must not
  * fork() without exec (osb_spawn() is fine). Of the client, unary and server-streaming calls are
  * built.
  */
@@ -180,7 +181,8 @@ void osb_rpc_server_call_read(struct osb_rpc_server_call *call,
                                          bool is_end, void *arg),
                               void *arg);
 /*
- * Writes a message of the answer, which is copied; one write at a time. FN (NULL for none) runs
+ * Writes a message of the answer, which is copied; one write at a time. One of more than
+ * OSB_RPC_MAX_MESSAGE ends the call with RESOURCE_EXHAUSTED. FN (NULL for none) runs
  * when the next one may be written: back-pressure. When the client is gone FN does not run.
  */
 void osb_rpc_server_call_write(struct osb_rpc_server_call *call, struct osb_slice message,
