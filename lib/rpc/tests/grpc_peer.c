@@ -105,8 +105,11 @@ static grpc_op initial_op(struct peer_call *call)
 {
     call->has_sent_initial = true;
     return (grpc_op){.op = GRPC_OP_SEND_INITIAL_METADATA,
-                     .data.send_initial_metadata = {.count = call->reflected_count,
-                                                    .metadata = call->reflected}};
+                     .data.send_initial_metadata = {
+                         .count = call->reflected_count,
+                         .metadata = call->reflected,
+                         .maybe_compression_level = {.is_set = call->answer.compresses,
+                                                     .level = GRPC_COMPRESS_LEVEL_HIGH}}};
 }
 
 static void finish(struct peer_call *call)

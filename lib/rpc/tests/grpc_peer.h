@@ -36,6 +36,7 @@ struct grpc_peer_answer {
     bool stays_open;        /* no status until the client goes */
     bool echoes;            /* every message goes back as it comes, up to the half-close */
     bool collects;          /* reads all, then answers "N messages, M bytes" */
+    bool compresses;        /* what it sends */
     bool reflects; /* the request's metadata "x-…" come as initial and as trailing ones */
 };
 

@@ -34,6 +34,10 @@ static void handle(const struct grpc_peer_request *request, struct grpc_peer_ans
     if (osb_slice_eq_str(name, "Echo")) {
         osb_buf_append_slice(&answer->message, request->message);
         answer->count = 1;
+    } else if (osb_slice_eq_str(name, "Zip")) {
+        fill(&answer->message, PROXY_BIG_MESSAGE);
+        answer->count = 1;
+        answer->compresses = true;
     } else if (osb_slice_eq_str(name, "Chat")) {
         answer->echoes = true;
     } else if (osb_slice_eq_str(name, "Collect")) {

@@ -357,6 +357,18 @@ static void a_compressed_request_passes(void **state)
     free(bytes);
 }
 
+static void a_compressed_answer_passes(void **state)
+{
+    struct proxy_fixture *fixture = *state;
+    _cleanup_buf_ struct osb_buf answer = {0};
+
+    assert_int_equal(caller_unary(fixture->caller, method("Zip"), OSB_SLICE("leave me"), &answer),
+                     0);
+    assert_int_equal(answer.len, 1024 * 1024);
+    assert_int_equal(answer.base[answer.start + answer.len - 1], 'b');
+    assert_int_equal(proxy_wait_done(fixture, 0).done.response_bytes, 1024 * 1024);
+}
+
 /* Their memory is the leak checker's to count. */
 static void a_thousand_calls_end_and_are_reported(void **state)
 {
@@ -454,6 +466,7 @@ int main(void)
         proxy_test(a_backend_that_dies_ends_its_calls),
         proxy_test(messages_pass_up_to_the_limit),
         proxy_test(a_compressed_request_passes),
+        proxy_test(a_compressed_answer_passes),
         proxy_test(a_thousand_calls_end_and_are_reported),
     };
     const struct CMUnitTest once[] = {
