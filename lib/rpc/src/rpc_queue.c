@@ -12,15 +12,20 @@
 #include <signal.h>
 #include <string.h>
 
-/* So long without an event is idle: the memory of the last burst is not wanted at once. */
-enum { TRIM_IDLE_MS = 500 };
+enum {
+    /* So long without an event is idle: the memory of the last burst is not wanted at once ... */
+    TRIM_IDLE_MS = 500,
+    /* ... and a queue that is never idle does not keep it for ever. */
+    TRIM_LATEST_MS = 10000,
+};
 
 static struct {
     pthread_mutex_t lock; /* for users, and what comes and goes with them */
     int users;
     grpc_completion_queue *cq;
     pthread_t thread;
-    bool is_trim_due; /* of the thread */
+    bool is_trim_due; /* of the thread, as the next */
+    gpr_timespec trim_latest;
 } queue = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 /* The library would write plain text to standard error; ours is one JSON object a line. */
@@ -30,13 +35,25 @@ static void log_library(gpr_log_func_args *args)
         osb_log(OSB_LOG_WARN, "grpc library", OSB_KV_STR("error", args->message));
 }
 
+static gpr_timespec from_now(int64_t ms)
+{
+    return gpr_time_add(gpr_now(GPR_CLOCK_MONOTONIC), gpr_time_from_millis(ms, GPR_TIMESPAN));
+}
+
+static void trim(void)
+{
+    queue.is_trim_due = false;
+    malloc_trim(0);
+}
+
 static grpc_event next(void)
 {
     gpr_timespec deadline = gpr_inf_future(GPR_CLOCK_MONOTONIC);
 
+    if (queue.is_trim_due && gpr_time_cmp(from_now(0), queue.trim_latest) > 0)
+        trim();
     if (queue.is_trim_due)
-        deadline = gpr_time_add(gpr_now(GPR_CLOCK_MONOTONIC),
-                                gpr_time_from_millis(TRIM_IDLE_MS, GPR_TIMESPAN));
+        deadline = from_now(TRIM_IDLE_MS);
     return grpc_completion_queue_next(queue.cq, deadline, NULL);
 }
 
@@ -50,8 +67,7 @@ static void *drain(void *arg)
         if (done.type == GRPC_QUEUE_SHUTDOWN)
             return NULL;
         if (done.type == GRPC_QUEUE_TIMEOUT) {
-            queue.is_trim_due = false;
-            malloc_trim(0);
+            trim();
             continue;
         }
         rpc_taken_over(event);
@@ -65,6 +81,8 @@ static void *drain(void *arg)
 
 void rpc_queue_trim_when_idle(void)
 {
+    if (!queue.is_trim_due)
+        queue.trim_latest = from_now(TRIM_LATEST_MS);
     queue.is_trim_due = true;
 }
 

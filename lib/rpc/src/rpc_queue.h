@@ -30,8 +30,8 @@ int rpc_queue_ref(grpc_completion_queue **ret, struct osb_err *err);
 /* The last one ends both. Its user's batches are over. */
 void rpc_queue_unref(void);
 /*
- * Gives memory back to the system once the queue has been quiet for a moment, which the library
- * does not do after large messages and many calls. Queue's thread.
+ * Gives memory back to the system once the queue has been quiet for a moment, or at last after
+ * some seconds, which the library does not do after large messages and many calls. Queue's thread.
  */
 void rpc_queue_trim_when_idle(void);
 
