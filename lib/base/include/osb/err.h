@@ -33,6 +33,7 @@ enum {
     OSB_E_CLOSED,          /* the peer closed before the end */
     OSB_E_UNSUPPORTED,     /* known, but not built here */
     OSB_E_INTERNAL,        /* a peer or a library broke its own contract */
+    OSB_E_PRECONDITION,    /* something else has to be set up or mended first; not by waiting */
     OSB_E_LAST
 };
 
