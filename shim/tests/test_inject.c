@@ -214,8 +214,8 @@ static void assert_only_mounts_are_added(const struct run *run)
 {
     struct osb_slice before = osb_buf_slice(&run->request);
     struct osb_slice added = osb_slice_from(osb_buf_slice(&run->out), before.len);
-    Runtime__V1__CreateContainerRequest *request = runtime__v1__create_container_request__unpack(
-        NULL, added.len, (const uint8_t *)added.data);
+    Runtime__V1__CreateContainerRequest *request =
+        runtime__v1__create_container_request__unpack(NULL, added.len, (const uint8_t *)added.data);
 
     assert_true(osb_slice_starts(osb_buf_slice(&run->out), before));
     assert_non_null(request);

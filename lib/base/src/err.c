@@ -45,7 +45,8 @@ static const struct osb_err_info table[] = {
     {-OSB_E_TIMEOUT, "timeout", 504, GRPC_DEADLINE_EXCEEDED, "Timeout", true},
     {-OSB_E_CLOSED, "closed", 502, GRPC_UNAVAILABLE, "ConnectionClosed", true},
     {-OSB_E_UNSUPPORTED, "unsupported", 501, GRPC_UNIMPLEMENTED, "NotSupported", false},
-    {-OSB_E_PRECONDITION, "precondition", 412, GRPC_FAILED_PRECONDITION, "PreconditionFailed", false},
+    {-OSB_E_PRECONDITION, "precondition", 412, GRPC_FAILED_PRECONDITION, "PreconditionFailed",
+     false},
     {-OSB_E_INTERNAL, "internal", 500, GRPC_INTERNAL, "InternalError", false},
 
     {-EPERM, "not_permitted", 403, GRPC_PERMISSION_DENIED, "NotPermitted", false},
