@@ -120,6 +120,8 @@ static void read_metadata(struct osb_json_reader *r, struct pod *pod)
     pod->index = index_of(pod, &labels);
     const char *mark = pairs_get(&annotations, "opensandbox.io/inject");
     pod->has_execd = mark && strcmp(mark, "execd") == 0;
+    pod->is_injected_by_node =
+        pod->has_execd && pairs_get(&annotations, "opensandbox.io/inject-version");
     const char *named = pairs_get(&annotations, "opensandbox.io/inject-container");
     if (named && strcmp(named, MAIN_CONTAINER) != 0)
         pod->main_name = osb_strdup(named);
@@ -418,6 +420,15 @@ const struct osb_kube_projection pod_projection = {
     .index_count = 1,
     .index = index_pod,
 };
+
+bool pod_keep_address(struct pod *pod, const struct pod *before)
+{
+    if (pod->address || !before->address || pod->phase != POD_PENDING || pod->is_deleting ||
+        !pod->is_injected_by_node || strcmp(pod->object.uid, before->object.uid) != 0)
+        return false;
+    pod->address = osb_strdup(before->address);
+    return true;
+}
 
 const struct container *pod_main_container(const struct pod *pod)
 {

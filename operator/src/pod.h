@@ -46,10 +46,11 @@ struct pod {
     struct osb_kube_object object;
     int64_t created_ns;
     bool is_deleting;
-    bool has_execd;   /* carries the mark: ready when its execd answered */
-    char *main_name;  /* the main container where it is not MAIN_CONTAINER; else NULL */
-    int index;        /* of its slot; -1 when it cannot be told */
-    char *owner_name; /* the controlling BatchSandbox; NULL when it has none */
+    bool is_injected_by_node; /* asks its node for execd */
+    bool has_execd;           /* carries the mark: ready when its execd answered */
+    char *main_name;          /* the main container where it is not MAIN_CONTAINER; else NULL */
+    int index;                /* of its slot; -1 when it cannot be told */
+    char *owner_name;         /* the controlling BatchSandbox; NULL when it has none */
     char *owner_uid;
     char *node_name; /* NULL while not bound */
     char *address;   /* status.podIP; NULL while there is none */
@@ -72,6 +73,12 @@ static inline const struct pod *pod_of(const struct osb_kube_object *object)
     return (const struct pod *)object;
 }
 
+/*
+ * Takes over the address of BEFORE, the same pod a moment ago, where POD has none: a kubelet that
+ * is behind writes a status without the one that the node's shim has told. Only while the pod can
+ * still come up, and of a pod whose node injects; true when it did.
+ */
+bool pod_keep_address(struct pod *pod, const struct pod *before);
 /* The main container's status; NULL while there is none. */
 const struct container *pod_main_container(const struct pod *pod);
 /* The pods of the BatchSandbox OWNER ("namespace/name"), whatever its UID; start with NULL. */

@@ -92,6 +92,9 @@ static void on_pod(enum osb_kube_change change, const struct osb_kube_object *ol
 {
     struct sandbox_controller *controller = arg;
     const struct pod *pod = pod_of(current ? current : old);
+    /* The store's own object, which nobody has looked at yet. */
+    if (old && current)
+        pod_keep_address((struct pod *)pod, pod_of(old));
     if (old && current && strcmp(old->uid, current->uid) != 0)
         forget_pod(controller, pod_of(old)); /* its deletion was missed */
     if (change == OSB_KUBE_DELETED) {

@@ -184,9 +184,34 @@ static void test_phases_move_as_the_table_says(void **state)
     assert_true(phase_may_move(PHASE_SUCCEED, PHASE_PENDING));
 }
 
+static void test_an_address_that_a_late_kubelet_does_not_know_yet_is_kept(void **state)
+{
+    char address[] = "10.0.0.1";
+    char uid[] = "u";
+    struct pod before = {.object = {.uid = uid}, .address = address, .is_injected_by_node = true};
+    struct pod late = {.object = {.uid = uid}, .is_injected_by_node = true};
+    (void)state;
+    assert_true(pod_keep_address(&late, &before));
+    assert_string_equal(late.address, "10.0.0.1");
+    free(late.address);
+
+    struct pod others[] = {
+        {.object = {.uid = uid}},
+        {.object = {.uid = uid}, .is_injected_by_node = true, .phase = POD_FAILED},
+        {.object = {.uid = uid}, .is_injected_by_node = true, .phase = POD_RUNNING},
+        {.object = {.uid = uid}, .is_injected_by_node = true, .is_deleting = true},
+        {.object = {.uid = address}, .is_injected_by_node = true},
+    };
+    for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+        assert_false(pod_keep_address(&others[i], &before));
+        assert_null(others[i].address);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_an_address_that_a_late_kubelet_does_not_know_yet_is_kept),
         cmocka_unit_test(test_a_whole_object_is_read),
         cmocka_unit_test(test_fields_of_a_wrong_type_are_named),
         cmocka_unit_test(test_null_and_absent_are_the_same),
