@@ -71,6 +71,9 @@ static void log_line(void *arg)
         osb_log(OSB_LOG_INFO, "slow call", OSB_KV_STR("method", method_name(line->method)),
                 OSB_KV_STR("code", call_code_name(line->code)),
                 OSB_KV_INT("duration_ms", line->duration_ns / OSB_NS_PER_MS));
+    const struct calls_options *options = &line->calls->options;
+    if (line->type == LINE_INJECTION && line->outcome == INJECT_DONE && options->on_injected)
+        options->on_injected(&line->subject, options->arg);
     free(line);
 }
 

@@ -17,6 +17,9 @@ struct calls;
 struct calls_options {
     struct inject_files files; /* borrowed */
     uint64_t slow_call_ms;     /* 0: none is slow */
+    /* On the loop, when execd has been put into a container. May be NULL. */
+    void (*on_injected)(const struct inject_subject *subject, void *arg);
+    void *arg;
 };
 
 struct calls *calls_new(struct osb_loop *loop, const struct calls_options *options);

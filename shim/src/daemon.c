@@ -12,6 +12,7 @@
 #include "files.h"
 #include "health.h"
 #include "old_files.h"
+#include "pod_report.h"
 
 enum { MS_PER_S = 1000 };
 
@@ -25,6 +26,7 @@ struct daemon {
     struct endpoint *endpoint;
     struct health *health;
     struct old_files *old_files;
+    struct pod_report *report; /* NULL without --kubeconfig */
     bool is_stopping;
 };
 
@@ -70,6 +72,7 @@ static void tear_down(struct daemon *d)
     if (d->backend)
         osb_rpc_channel_free(d->backend);
     calls_free(d->calls);
+    pod_report_free(d->report);
     files_free(d->files);
     osb_loop_free(d->loop);
 }
@@ -104,9 +107,22 @@ static int make_files(struct daemon *d, struct osb_err *err)
     return r;
 }
 
+static void on_injected(const struct inject_subject *subject, void *arg)
+{
+    struct daemon *d = arg;
+
+    if (d->report && !d->is_stopping)
+        pod_report_send(d->report, subject->namespace_, subject->pod, subject->sandbox_id);
+}
+
 static int make_server(struct daemon *d, struct osb_err *err)
 {
-    struct calls_options calls = {files_paths(d->files), d->options->slow_call_ms};
+    struct calls_options calls = {
+        .files = files_paths(d->files),
+        .slow_call_ms = d->options->slow_call_ms,
+        .on_injected = on_injected,
+        .arg = d,
+    };
     struct osb_rpc_server_options server;
 
     d->calls = calls_new(d->loop, &calls);
@@ -132,6 +148,8 @@ static int build(struct daemon *d, struct osb_err *err)
         r = make_files(d, err);
     if (r >= 0)
         r = osb_rpc_channel_new(d->loop, options->backend, &d->backend, err);
+    if (r >= 0 && options->kubeconfig)
+        r = pod_report_new(d->loop, options->kubeconfig, options->backend, &d->report, err);
     if (r >= 0)
         r = make_server(d, err);
     if (r >= 0)

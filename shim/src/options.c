@@ -12,6 +12,7 @@ enum {
     FILES,
     EXECD,
     BOOTSTRAP,
+    KUBECONFIG,
     HEALTH,
     SLOW_CALL_MS,
     OLD_FILES_S,
@@ -29,6 +30,7 @@ static const struct option long_options[] = {
     {"files", required_argument, NULL, FILES},
     {"execd", required_argument, NULL, EXECD},
     {"bootstrap", required_argument, NULL, BOOTSTRAP},
+    {"kubeconfig", required_argument, NULL, KUBECONFIG},
     {"health", required_argument, NULL, HEALTH},
     {"slow-call-ms", required_argument, NULL, SLOW_CALL_MS},
     {"old-files-s", required_argument, NULL, OLD_FILES_S},
@@ -50,6 +52,10 @@ const char *options_help(void)
            "  --bootstrap FILE        two, containers that ask for them are refused\n"
            "  --files DIR             where the node keeps them for containers;\n"
            "                          default: " OPTIONS_FILES "\n"
+           "  --kubeconfig FILE       with it (the kubelet's own will do) the API server is told "
+           "a\n"
+           "                          sandbox's address when its container is created, up to a\n"
+           "                          second before the kubelet does\n"
            "  --health ADDRESS:PORT   /healthz, /readyz, /metrics; default: " OPTIONS_HEALTH "\n"
            "  --slow-call-ms N        calls that took longer are logged; default 1000, 0 none\n"
            "  --old-files-s N         when files of earlier versions that no container uses are\n"
@@ -140,6 +146,9 @@ static int take(int option, struct options *options, struct osb_err *err)
         return 0;
     case HEALTH:
         return take_health(optarg, options, err);
+    case KUBECONFIG:
+        options->kubeconfig = optarg;
+        return 0;
     case LOG_LEVEL:
         if (osb_log_level_parse(optarg, &options->log_level) < 0)
             return osb_fail(err, -OSB_E_INVALID, "--log-level must be debug, info, warn or error");

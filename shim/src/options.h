@@ -24,6 +24,7 @@ struct options {
     const char *files;   /* folder on the node, absolute */
     const char *execd;   /* NULL, with bootstrap: nothing can be injected */
     const char *bootstrap;
+    const char *kubeconfig; /* NULL: addresses are left to the kubelet to tell */
     char health_host[OPTIONS_HOST_MAX];
     int health_port;
     uint64_t slow_call_ms; /* 0: none is slow */

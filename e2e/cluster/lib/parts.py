@@ -137,7 +137,8 @@ def shim(state):
     program = os.path.join(ROOT, "build/release/bin")
     state.start("shim", f"{program}/opensandbox-shim", "--listen", f"unix://{state.path('shim.sock')}",
                 "--backend", f"unix://{state.path('containerd.sock')}", "--files", state.path("shim-files"),
-                "--execd", f"{program}/execd", "--bootstrap", f"{program}/bootstrap.sh")
+                "--execd", f"{program}/execd", "--bootstrap", f"{program}/bootstrap.sh",
+                "--kubeconfig", state.path("kubelet.kubeconfig"))
     wait_for("the shim", WAIT_S, os.path.exists, state.path("shim.sock"))
 
 
