@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "log_stream.h"
 
+#include "log_rotation.h"
 #include "pod.h"
 #include "pod_table.h"
 
@@ -36,7 +37,7 @@ struct log_stream {
     bool is_part; /* the last line written was a part */
     struct osb_buf input;
     int64_t left; /* of limit_bytes */
-    int notify;
+    int notify;   /* inotify on the folder: files are written, and come and go by rotation */
     struct osb_watch watch;
     struct osb_timer poll;
 };
@@ -130,7 +131,7 @@ static bool is_container_running(const struct log_stream *stream)
 static bool open_next(struct log_stream *stream)
 {
     if (!stream->has_old) {
-        _cleanup_free_ char *old = osb_asprintf("%s.old", stream->path);
+        _cleanup_free_ char *old = osb_asprintf("%s" LOG_ROTATED_SUFFIX, stream->path);
         stream->has_old = true;
         stream->fd = open(old, O_RDONLY | O_CLOEXEC);
         if (stream->fd >= 0)
@@ -140,12 +141,41 @@ static bool open_next(struct log_stream *stream)
     return stream->fd >= 0;
 }
 
-/* At the end of a file: goes on to the one that stands under the name now, when it is another. */
+static bool is_same_file(const struct stat *a, const struct stat *b)
+{
+    return a->st_ino == b->st_ino && a->st_dev == b->st_dev;
+}
+
+/*
+ * Whether the runtime writes to another file by now. It opens the new one first and lets go of the
+ * old one then, so that only the first bytes of the new one say that the old one is complete.
+ */
 static bool is_replaced(const struct log_stream *stream)
 {
     struct stat open_file, named;
     return fstat(stream->fd, &open_file) == 0 && stat(stream->path, &named) == 0 &&
-           (open_file.st_ino != named.st_ino || open_file.st_dev != named.st_dev);
+           named.st_size > 0 && !is_same_file(&open_file, &named);
+}
+
+/* Leaves the file for the one that was written after it: a slow reader may be two behind. */
+static void leave_file(struct log_stream *stream)
+{
+    _cleanup_free_ char *old = osb_asprintf("%s" LOG_ROTATED_SUFFIX, stream->path);
+    struct stat open_file, older;
+    stream->has_old = fstat(stream->fd, &open_file) < 0 || stat(old, &older) < 0 ||
+                      is_same_file(&open_file, &older);
+    close(stream->fd);
+    stream->fd = -1;
+}
+
+/* Reads on in the open file; the bytes read, 0 at its end. */
+static ssize_t read_more(struct log_stream *stream)
+{
+    char *room = osb_buf_reserve(&stream->input, READ_BYTES);
+    ssize_t n = room ? read(stream->fd, room, READ_BYTES) : -1;
+    if (n > 0)
+        osb_buf_commit(&stream->input, (size_t)n);
+    return n;
 }
 
 static void pump(struct log_stream *stream)
@@ -159,22 +189,18 @@ static void pump(struct log_stream *stream)
             break;
         if (stream->fd < 0 && !open_next(stream))
             break;
-        char *room = osb_buf_reserve(&stream->input, READ_BYTES);
-        ssize_t n = room ? read(stream->fd, room, READ_BYTES) : -1;
-        if (n < 0)
-            break;
-        if (n > 0) {
-            osb_buf_commit(&stream->input, (size_t)n);
-            continue;
+        ssize_t n = read_more(stream);
+        if (n == 0 && is_replaced(stream)) {
+            n = read_more(stream); /* what came between the two looks */
+            if (n == 0) {
+                leave_file(stream);
+                continue;
+            }
         }
-        if (!is_replaced(stream)) {
-            if (stream->query.is_follow && is_running)
-                return; /* inotify or the timer comes back */
+        if (n == 0 && stream->query.is_follow && is_running)
+            return; /* inotify or the timer comes back */
+        if (n <= 0)
             break;
-        }
-        close(stream->fd);
-        stream->fd = -1;
-        stream->has_old = true;
     }
     osb_http_reply_end(stream->x);
 }
@@ -223,7 +249,12 @@ static void follow(struct log_stream *stream)
     osb_timer_init(&stream->poll, stream->node->loop, on_poll, stream);
     osb_timer_set(&stream->poll, FOLLOW_POLL_MS);
     stream->notify = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
-    if (stream->notify < 0 || inotify_add_watch(stream->notify, stream->path, IN_MODIFY) < 0)
+    _cleanup_free_ char *folder = osb_strdup(stream->path);
+    char *slash = strrchr(folder, '/');
+    if (slash)
+        *slash = '\0';
+    if (stream->notify < 0 ||
+        inotify_add_watch(stream->notify, slash ? folder : ".", IN_MODIFY | IN_CREATE) < 0)
         return; /* the timer alone will do */
     osb_watch_init(&stream->watch, stream->node->loop, stream->notify, on_notify, stream);
     (void)osb_watch_set(&stream->watch, OSB_READABLE);
@@ -233,7 +264,7 @@ static void set_tail(struct log_stream *stream)
 {
     if (stream->query.tail_lines < 0)
         return;
-    _cleanup_free_ char *old = osb_asprintf("%s.old", stream->path);
+    _cleanup_free_ char *old = osb_asprintf("%s" LOG_ROTATED_SUFFIX, stream->path);
     int64_t total = count_lines(old, stream->query.since_ns) +
                     count_lines(stream->path, stream->query.since_ns);
     stream->skip = total - stream->query.tail_lines;
