@@ -7,6 +7,7 @@
 #include <osb/list.h>
 #include <osb/log.h>
 #include <stdlib.h>
+#include <string.h>
 
 struct orphan {
     struct orphans *orphans;
@@ -136,10 +137,24 @@ void orphans_free(struct orphans *orphans)
     free(orphans);
 }
 
+static bool is_known(struct orphans *orphans, const char *id)
+{
+    const struct orphan *orphan;
+    osb_list_foreach (orphan, &orphans->running, link) {
+        if (!strcmp(orphan->id, id))
+            return true;
+    }
+    osb_list_foreach (orphan, &orphans->waiting, link) {
+        if (!strcmp(orphan->id, id))
+            return true;
+    }
+    return false;
+}
+
 void orphans_remove(struct orphans *orphans, const struct cri_inventory *inventory)
 {
     for (size_t i = 0; inventory && i < inventory->sandbox_count; i++) {
-        if (inventory->sandboxes[i].is_claimed)
+        if (inventory->sandboxes[i].is_claimed || is_known(orphans, inventory->sandboxes[i].id))
             continue;
         struct orphan *orphan = osb_new(struct orphan);
         orphan->orphans = orphans;

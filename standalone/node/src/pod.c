@@ -103,7 +103,7 @@ static void on_kick(struct osb_defer *defer)
 {
     struct pod *pod = defer->arg;
     uint64_t wake_ns = 0;
-    if (pod->is_busy)
+    if (pod->is_busy || pod->is_adopting)
         return;
     osb_timer_stop(&pod->wake);
     uint64_t now = osb_loop_now_ns(pod->node->loop);
@@ -210,13 +210,13 @@ void pod_free(struct pod *pod)
 {
     if (!pod)
         return;
+    pod_refresh_cancel_all(pod);
     osb_timer_stop(&pod->wake);
     osb_timer_stop(&pod->deadline);
     osb_timer_stop(&pod->recheck);
     osb_timer_stop(&pod->report_retry);
     osb_defer_cancel(&pod->kick);
     osb_defer_cancel(&pod->report);
-    pod_refresh_cancel_all(pod);
     if (pod->cri_call)
         osb_cri_call_cancel(pod->cri_call);
     if (pod->kube_call)

@@ -36,6 +36,7 @@ struct pod {
 
     /* a container or sandbox being looked at again, beside the step */
     struct refresh *refreshes;
+    bool is_adopting;         /* no step before those asked for at adoption have been answered */
     struct osb_timer recheck; /* of containers whose end was told */
 
     /* status writes */

@@ -159,4 +159,5 @@ void pod_adopt(struct pod *pod, struct cri_inventory *inventory)
         pod->state.has_volumes = false; /* after a reboot tmpfs volumes must be filled again */
     if (pod->state.sandbox == SANDBOX_PHASE_READY)
         pod_refresh_sandbox(pod);
+    pod->is_adopting = pod->refreshes != NULL;
 }

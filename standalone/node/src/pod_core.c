@@ -76,6 +76,14 @@ void container_next_run(struct container_state *container)
     container->restart_count++;
 }
 
+void container_unmake(struct container_state *container)
+{
+    free(container->id);
+    container->id = NULL;
+    container->phase = CONTAINER_PHASE_NONE;
+    container->is_end_told = false;
+}
+
 bool container_restarts(const struct pod_spec *spec, const struct container_spec *container,
                         const struct container_state *state)
 {
@@ -201,7 +209,7 @@ static enum pod_action next_of_container(const struct pod_spec *spec, const stru
     case CONTAINER_PHASE_CREATED:
         return POD_START;
     default:
-        return POD_REMOVE_CONTAINER; /* ended, its back-off is over: makes room for the next */
+        return POD_REMOVE_CONTAINER; /* its back-off is over: makes room for the next */
     }
 }
 

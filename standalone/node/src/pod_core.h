@@ -25,6 +25,7 @@ enum container_phase {
     CONTAINER_PHASE_CREATED,
     CONTAINER_PHASE_RUNNING,
     CONTAINER_PHASE_EXITED,
+    CONTAINER_PHASE_CUT, /* never ran: its start was cut short; to be removed and made again */
 };
 
 struct termination {
@@ -114,6 +115,8 @@ bool pod_put_off(const struct pod_spec *spec, struct pod_state *state, uint64_t 
 void container_clear_waiting(struct container_state *container);
 /* Moves an ended run into last_end and makes room for the next. */
 void container_next_run(struct container_state *container);
+/* Removed before it has run: as if it had not been made. */
+void container_unmake(struct container_state *container);
 /* The delay before try FAILURES + 1. */
 uint64_t pod_backoff_ms(int failures);
 /* True when containers that may ever run again are none. */

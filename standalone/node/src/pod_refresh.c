@@ -18,10 +18,15 @@ struct refresh {
 
 static void refresh_end(struct refresh *refresh)
 {
-    struct refresh **link = &refresh->pod->refreshes;
+    struct pod *pod = refresh->pod;
+    struct refresh **link = &pod->refreshes;
     while (*link != refresh)
         link = &(*link)->next;
     *link = refresh->next;
+    if (!pod->refreshes && pod->is_adopting) {
+        pod->is_adopting = false;
+        pod_kick(pod);
+    }
     free(refresh);
 }
 
@@ -93,6 +98,16 @@ void pod_container_lost(struct pod *pod, size_t index)
     pod_kick(pod);
 }
 
+/*
+ * containerd gives a start up when the caller goes away in the middle, which is what happens when
+ * this program is killed. Nothing of the container has run then, so it is no end of the pod's.
+ */
+static bool is_start_cut(const Runtime__V1__ContainerStatus *status)
+{
+    return status->reason && !strcmp(status->reason, "StartError") && status->message &&
+           strstr(status->message, "context canceled");
+}
+
 bool pod_apply_container(struct pod *pod, size_t index, const Runtime__V1__ContainerStatus *status)
 {
     struct container_state *state = &pod->state.containers[index];
@@ -100,8 +115,13 @@ bool pod_apply_container(struct pod *pod, size_t index, const Runtime__V1__Conta
         state->image_id = osb_strdup(status->image_ref);
     switch (status->state) {
     case RUNTIME__V1__CONTAINER_STATE__CONTAINER_EXITED:
-        if (state->phase == CONTAINER_PHASE_EXITED)
+        if (state->phase == CONTAINER_PHASE_EXITED || state->phase == CONTAINER_PHASE_CUT)
             return false;
+        if (is_start_cut(status)) {
+            state->phase = CONTAINER_PHASE_CUT;
+            state->is_end_told = false;
+            return true;
+        }
         container_exited(pod, index, status->id, status->exit_code, status->reason, status->message,
                          status->started_at, status->finished_at);
         return true;

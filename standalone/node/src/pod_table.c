@@ -6,6 +6,7 @@
 #include "orphans.h"
 #include "pod.h"
 #include "pod_adopt.h"
+#include "rejection.h"
 
 #include <osb/alloc.h>
 #include <osb/api_meta.h>
@@ -30,6 +31,7 @@ struct pod_table {
     struct cri_inventory *found; /* at start, until all pods have been seen once */
     struct cri_inventory_call *listing;
     struct orphans *orphans;
+    struct rejections *rejections;
     struct osb_timer relist;
     void (*ready)(void *arg);
     void *ready_arg;
@@ -60,35 +62,6 @@ static const struct osb_kube_projection projection = {
 
 /* ---- pods from the API server ---- */
 
-/* A pod that asks for what is not built: Failed, with the reason, and an event. */
-static void reject(struct pod_table *table, struct osb_json *object, const struct osb_err *err)
-{
-    struct osb_kube_ref ref = {.kind = &osb_kind_pod,
-                               .namespace_ = osb_api_namespace(object),
-                               .name = osb_api_name(object),
-                               .uid = osb_api_uid(object)};
-    if (osb_api_is_deleting(object)) {
-        struct osb_kube_delete_options options = {.uid = ref.uid, .grace_seconds = 0};
-        (void)osb_kube_delete(table->node->kube, &osb_kind_pod, ref.namespace_, ref.name, &options,
-                              NULL, NULL, NULL, NULL);
-        return;
-    }
-    const char *phase = osb_json_cstr(osb_json_get_path(object, "status.phase"));
-    if (phase && !strcmp(phase, "Failed"))
-        return; /* told already */
-    osb_kube_event(table->node->events, &ref, true, "UnsupportedPod", "%s", err->message);
-    struct osb_json *patch = osb_json_new_object(), *status = osb_json_new_object();
-    osb_json_set(status, "phase", osb_json_new_str("Failed"));
-    osb_json_set(status, "reason", osb_json_new_str("UnsupportedPod"));
-    osb_json_set(status, "message", osb_json_new_str(err->message));
-    osb_json_set(patch, "status", status);
-    _cleanup_buf_ struct osb_buf text = {0};
-    osb_json_print(patch, &text);
-    osb_json_free(patch);
-    (void)osb_kube_patch(table->node->kube, &osb_kind_pod, ref.namespace_, ref.name, "status",
-                         OSB_KUBE_PATCH_MERGE, osb_buf_slice(&text), NULL, NULL, NULL, NULL);
-}
-
 static void update_deletion(struct pod *pod, const struct osb_json *object)
 {
     if (!osb_api_is_deleting(object))
@@ -109,7 +82,7 @@ static void take_in(struct pod_table *table, struct osb_json *object)
     struct pod_spec *spec = NULL;
     struct osb_json *copy = osb_json_copy(object);
     if (pod_spec_parse(copy, &spec, &err) < 0) {
-        reject(table, object, &err);
+        rejections_take(table->rejections, object, &err);
         return;
     }
     struct pod *pod = pod_new(table->node, spec);
@@ -217,6 +190,21 @@ static void relist_pod(struct pod *pod, void *arg)
     pod_refresh_sandbox(pod);
 }
 
+/*
+ * Whether a sandbox belongs to nobody: it came too late, from a call that was thought lost. A pod
+ * has one sandbox at a time, so another one of it is older; while it makes one, nothing can be
+ * said.
+ */
+static bool is_orphan(struct pod_table *table, const struct found_sandbox *sandbox)
+{
+    const struct pod *pod = osb_map_get(&table->pods, osb_slice_str(sandbox->pod_uid));
+    if (!pod)
+        return true;
+    if (pod->state.sandbox_id)
+        return strcmp(pod->state.sandbox_id, sandbox->id) != 0;
+    return !pod->is_busy || pod->action != POD_RUN_SANDBOX;
+}
+
 static void on_relisted(int r, struct cri_inventory *inventory, const struct osb_err *err,
                         void *arg)
 {
@@ -228,6 +216,10 @@ static void on_relisted(int r, struct cri_inventory *inventory, const struct osb
         return;
     }
     each_pod(table, relist_pod, inventory);
+    for (size_t i = 0; table->is_started && i < inventory->sandbox_count; i++)
+        inventory->sandboxes[i].is_claimed = !is_orphan(table, &inventory->sandboxes[i]);
+    if (table->is_started)
+        orphans_remove(table->orphans, inventory);
     cri_inventory_free(inventory);
 }
 
@@ -280,6 +272,7 @@ int pod_table_new(struct node *node, void (*ready)(void *arg), void *arg, struct
     table->ready_arg = arg;
     table->store = osb_kube_store_new(&projection);
     table->orphans = orphans_new(node);
+    table->rejections = rejections_new(node);
     osb_kube_store_subscribe(table->store, on_change, table);
     osb_timer_init(&table->relist, node->loop, on_relist, table);
     int r =
@@ -311,6 +304,7 @@ void pod_table_free(struct pod_table *table)
     if (table->events)
         osb_cri_events_free(table->events);
     orphans_free(table->orphans);
+    rejections_free(table->rejections);
     osb_map_done(&table->pods, free_pod);
     osb_kube_store_free(table->store);
     free(table);

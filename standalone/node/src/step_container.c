@@ -124,7 +124,10 @@ static void on_container_removed(int r, const struct ProtobufCMessage *response,
     if (r < 0 && r != -OSB_E_NOT_FOUND)
         osb_log(OSB_LOG_WARN, "remove container", OSB_KV_STR("pod", pod->spec->name),
                 OSB_KV_ERR(err));
-    container_next_run(pod_step_container(pod));
+    if (pod_step_container(pod)->phase == CONTAINER_PHASE_CUT)
+        container_unmake(pod_step_container(pod));
+    else
+        container_next_run(pod_step_container(pod));
     log_remove_old(pod, pod->index);
     pod_step_end(pod);
 }

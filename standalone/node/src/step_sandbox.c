@@ -127,6 +127,8 @@ static void on_sandbox_removed(int r, const struct ProtobufCMessage *response,
     for (size_t i = 0; i < pod->spec->container_count; i++) {
         struct container_state *state = &pod->state.containers[i];
         pod_container_lost(pod, i);
+        if (state->phase == CONTAINER_PHASE_CUT)
+            container_unmake(state);
         if (state->phase == CONTAINER_PHASE_EXITED && !pod->state.is_deleting &&
             container_restarts(pod->spec, &pod->spec->containers[i], state))
             container_next_run(state);

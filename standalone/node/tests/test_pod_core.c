@@ -267,6 +267,21 @@ static void an_ended_run_becomes_the_last_one(void **state)
     termination_done(&c.last_end);
 }
 
+static void a_start_that_was_cut_short_is_taken_back_without_counting(void **state)
+{
+    struct pod_spec *spec = four_containers("Never");
+    struct container_state container = {.phase = CONTAINER_PHASE_CUT, .restart_count = 2};
+    (void)state;
+    container.id = osb_strdup("c");
+    assert_false(container_restarts(spec, &spec->containers[MAIN], &container));
+    container_unmake(&container);
+    assert_int_equal(container.phase, NONE);
+    assert_int_equal(container.restart_count, 2);
+    assert_null(container.id);
+    assert_null(container.last_end.container_id);
+    pod_spec_free(spec);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -276,6 +291,7 @@ int main(void)
         cmocka_unit_test(deletion_ends_from_every_state),
         cmocka_unit_test(the_back_off_doubles_up_to_its_limit),
         cmocka_unit_test(a_failed_pull_waits_and_is_told_as_put_off),
+        cmocka_unit_test(a_start_that_was_cut_short_is_taken_back_without_counting),
         cmocka_unit_test(an_ended_run_becomes_the_last_one),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
