@@ -57,7 +57,8 @@ static void log_injection(const struct line *line)
             OSB_KV_STR("reason", inject_outcome_name(line->outcome)),
             OSB_KV_STR("namespace", line->subject.namespace_), OSB_KV_STR("pod", line->subject.pod),
             OSB_KV_STR("container", line->subject.container),
-            OSB_KV_STR("sandbox", line->subject.sandbox_id), OSB_KV_STR("error", line->error));
+            OSB_KV_STR("sandbox", line->subject.sandbox_id), /* ends the list where there is none */
+            OSB_KV_STR(line->error[0] ? "error" : NULL, line->error));
 }
 
 static void log_line(void *arg)
