@@ -13,7 +13,7 @@ KILLS = 20
 KEEPERS = 3  # pods that stay from the first kill to the last
 LAUNCHER = "/opt/opensandbox/bootstrap.sh"
 WORKERS = 2
-BETWEEN_KILLS_S = (0.05, 0.6)
+BETWEEN_KILLS_S = (0.05, 1.2)
 AWAY_S = (0.0, 0.15)
 STEP_LIMIT_S = 60
 
