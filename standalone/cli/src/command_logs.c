@@ -38,7 +38,7 @@ static bool copy_new(struct log_file *log, bool has_head)
 {
     char buffer[COPY_BYTES];
     bool has_copied = false;
-    struct stat st;
+    struct stat st, named;
     if (log->fd < 0)
         log->fd = open(log->path, O_RDONLY | O_CLOEXEC);
     if (log->fd < 0)
@@ -49,10 +49,11 @@ static bool copy_new(struct log_file *log, bool has_head)
         has_copied = true;
         fwrite(buffer, 1, (size_t)n, stdout);
     }
-    /* Set aside at a restart: the name leads to a new file. */
-    if (fstat(log->fd, &st) == 0 && st.st_nlink == 0) {
+    /* Set aside at a restart: the name leads to a new file, whose first lines follow at once. */
+    if (fstat(log->fd, &st) == 0 && stat(log->path, &named) == 0 && st.st_ino != named.st_ino) {
         close(log->fd);
         log->fd = -1;
+        has_copied |= copy_new(log, has_head && !has_copied);
     }
     return has_copied;
 }

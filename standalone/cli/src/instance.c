@@ -20,6 +20,15 @@ enum { INSTANCE_FILE_MAX = 64 * 1024 };
 static const char *const default_state = "/var/lib/opensandbox";
 static const char *const run_parent = "/run/opensandbox";
 
+static bool is_usable_path(const char *path)
+{
+    for (const char *c = path; *c; c++) {
+        if ((unsigned char)*c < 0x20 || *c == 0x7f || strchr("\"'\\:,", *c))
+            return false;
+    }
+    return true;
+}
+
 int instance_state_folder(const char *flag, char **ret_absolute, struct osb_err *err)
 {
     const char *folder = flag;
@@ -27,14 +36,14 @@ int instance_state_folder(const char *flag, char **ret_absolute, struct osb_err 
         folder = getenv("OPENSANDBOX_STATE");
     if (!folder || !*folder)
         folder = default_state;
-    if (folder[0] == '/') {
-        *ret_absolute = osb_strdup(folder);
-    } else {
-        char cwd[PATH_MAX];
-        if (!getcwd(cwd, sizeof(cwd)))
-            return osb_fail(err, -errno, "the current folder has no path");
-        *ret_absolute = osb_path_join(cwd, folder);
-    }
+    char cwd[PATH_MAX] = "";
+    if (folder[0] != '/' && !getcwd(cwd, sizeof(cwd)))
+        return osb_fail(err, -errno, "the current folder has no path");
+    if (!is_usable_path(cwd) || !is_usable_path(folder))
+        return osb_fail(err, -OSB_E_INVALID,
+                        "a state folder's path may have no quotes, backslashes, colons, commas or "
+                        "control characters");
+    *ret_absolute = folder[0] == '/' ? osb_strdup(folder) : osb_path_join(cwd, folder);
     /* A trailing '/' would make the same folder look like another one. */
     for (size_t n = strlen(*ret_absolute); n > 1 && (*ret_absolute)[n - 1] == '/'; n--)
         (*ret_absolute)[n - 1] = '\0';

@@ -7,6 +7,7 @@
 #include <osb/fd.h>
 #include <osb/text.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { PEM_MAX = 64 * 1024, API_KEY_MAX = 1024 };
 
@@ -38,7 +39,7 @@ static void append_file_base64(const char *path, struct osb_buf *out)
     explicit_bzero(text.base, text.cap);
 }
 
-/* "  KEY: PATH" or "  KEY-data: BASE64". */
+/* '  KEY: "PATH"' or "  KEY-data: BASE64". */
 static void append_credential(struct osb_buf *out, const char *key, const char *path,
                               bool is_inline)
 {
@@ -46,7 +47,8 @@ static void append_credential(struct osb_buf *out, const char *key, const char *
     if (is_inline)
         append_file_base64(path, out);
     else
-        osb_buf_append_str(out, path);
+        osb_buf_appendf(out, "\"%s\"",
+                        path); /* instance_state_folder() has seen to its characters */
     osb_buf_append_char(out, '\n');
 }
 
@@ -104,10 +106,10 @@ static int ensure_identity(const struct instance *instance, const struct identit
 static int ensure_api_key(const struct instance *instance, struct osb_err *err)
 {
     _cleanup_secret_ struct osb_secret key = {0};
-    if (pki_api_key(instance, &key, NULL) >= 0)
-        return 0;
-    osb_secret_generate(&key);
     _cleanup_free_ char *file = instance_state_path(instance, "api-key");
+    if (access(file, F_OK) == 0)
+        return pki_api_key(instance, &key, err); /* whoever wrote it meant something by it */
+    osb_secret_generate(&key);
     return osb_write_file(file, osb_secret_reveal(&key), 0600, err);
 }
 
@@ -122,6 +124,26 @@ int pki_ensure(const struct instance *instance, struct osb_err *err)
     return osb_wrap(err, r, "certificates and keys");
 }
 
+/* Who writes the file by hand leaves a line end behind. */
+static struct osb_slice trim_key(struct osb_slice key)
+{
+    while (key.len && strchr(" \t\r\n", key.data[0]))
+        key = osb_slice_from(key, 1);
+    while (key.len && strchr(" \t\r\n", key.data[key.len - 1]))
+        key.len--;
+    return key;
+}
+
+/* It goes into a header, into a TOML string and into a shell's single quotes. */
+static bool is_key(struct osb_slice key)
+{
+    for (size_t i = 0; i < key.len; i++) {
+        if (key.data[i] <= ' ' || key.data[i] >= 0x7f || strchr("\"'\\", key.data[i]))
+            return false;
+    }
+    return key.len > 0;
+}
+
 int pki_api_key(const struct instance *instance, struct osb_secret *ret, struct osb_err *err)
 {
     _cleanup_free_ char *file = instance_state_path(instance, "api-key");
@@ -129,10 +151,12 @@ int pki_api_key(const struct instance *instance, struct osb_secret *ret, struct 
     int r = osb_read_file(file, API_KEY_MAX, &text, err);
     if (r < 0)
         return r;
-    struct osb_slice key = osb_slice_trim(osb_buf_slice(&text));
-    if (!key.len)
-        return osb_fail(err, -OSB_E_INVALID, "%s is empty", file);
-    osb_secret_set(ret, key);
+    struct osb_slice key = trim_key(osb_buf_slice(&text));
+    if (is_key(key))
+        osb_secret_set(ret, key);
+    else
+        r = osb_fail(err, -OSB_E_INVALID,
+                     "%s holds no key: visible ASCII without quotes and backslashes", file);
     explicit_bzero(text.base, text.cap);
-    return 0;
+    return r;
 }

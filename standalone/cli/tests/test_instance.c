@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -68,6 +69,30 @@ static void a_damaged_file_is_named(void **state)
     }
 }
 
+static void a_state_folder_is_absolute_and_has_one_name(void **state)
+{
+    char cwd[4096];
+    (void)state;
+    assert_non_null(getcwd(cwd, sizeof(cwd)));
+    _cleanup_free_ char *absolute = NULL, *relative = NULL, *expected = osb_path_join(cwd, "x y");
+    assert_int_equal(instance_state_folder("/a/b//", &absolute, NULL), 0);
+    assert_string_equal(absolute, "/a/b");
+    assert_int_equal(instance_state_folder("x y", &relative, NULL), 0);
+    assert_string_equal(relative, expected);
+}
+
+static void a_state_folder_that_would_break_a_file_is_refused(void **state)
+{
+    static const char *const folders[] = {"/a\"b", "/a'b",  "/a\\b", "/a:b",
+                                          "/a,b",  "/a\nb", "/\x7f"};
+    (void)state;
+    for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]); i++) {
+        char *absolute = NULL;
+        assert_int_equal(instance_state_folder(folders[i], &absolute, NULL), -OSB_E_INVALID);
+        assert_null(absolute);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -75,6 +100,8 @@ int main(void)
                                         remove_folder),
         cmocka_unit_test_setup_teardown(an_empty_folder_holds_no_instance, make_folder,
                                         remove_folder),
+        cmocka_unit_test(a_state_folder_is_absolute_and_has_one_name),
+        cmocka_unit_test(a_state_folder_that_would_break_a_file_is_refused),
         cmocka_unit_test_setup_teardown(a_damaged_file_is_named, make_folder, remove_folder),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /* opensandbox-net: NAT and forwarding for one instance's bridge, made and taken back. One-shot. */
 #include "bridge_link.h"
+#include "cidr.h"
 #include "forwarding.h"
 #include "nat_table.h"
 
-#include <arpa/inet.h>
 #include <getopt.h>
 #include <net/if.h>
 #include <osb/log.h>
@@ -28,30 +28,11 @@ struct options {
     const char *undo;
 };
 
-static int parse_cidr(const char *text, uint32_t *ret_network, int *ret_prefix_len)
-{
-    char address[INET_ADDRSTRLEN];
-    const char *slash = strchr(text, '/');
-    struct in_addr in;
-    if (!slash || (size_t)(slash - text) >= sizeof(address))
-        return -OSB_E_INVALID;
-    memcpy(address, text, (size_t)(slash - text));
-    address[slash - text] = '\0';
-    char *end;
-    long prefix_len = strtol(slash + 1, &end, 10);
-    if (!slash[1] || *end || prefix_len < 1 || prefix_len > 32 ||
-        inet_pton(AF_INET, address, &in) != 1)
-        return -OSB_E_INVALID;
-    *ret_network = ntohl(in.s_addr);
-    *ret_prefix_len = (int)prefix_len;
-    return 0;
-}
-
 static int up(const struct options *options, struct osb_err *err)
 {
     uint32_t network = 0;
     int prefix_len = 0;
-    int r = parse_cidr(options->subnet, &network, &prefix_len);
+    int r = cidr_parse(options->subnet, &network, &prefix_len);
     if (r < 0)
         return osb_fail(err, r, "--subnet %s is not like 10.1.2.0/24", options->subnet);
     r = nat_table_make(options->table, options->bridge, network, prefix_len, err);
