@@ -31,8 +31,8 @@ struct instance {
 };
 
 /*
- * The state folder that applies: FLAG, else $OPENSANDBOX_STATE, else /var/lib/opensandbox. Its path is
- * written into files of five syntaxes and into mount options, so some characters are refused.
+ * The state folder that applies: FLAG, else $OPENSANDBOX_STATE, else /var/lib/opensandbox. Its path
+ * is written into files of five syntaxes and into mount options, so some characters are refused.
  */
 int instance_state_folder(const char *flag, char **ret_absolute, struct osb_err *err);
 /* Reads instance.json; -OSB_E_NOT_FOUND when the folder holds no instance. */
