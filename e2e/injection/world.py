@@ -10,6 +10,7 @@ import subprocess
 import time
 
 import rest
+from cases import equal, true
 
 KUBECTL = os.environ["OSB_KUBECTL"]
 REGISTRY = os.environ["OSB_CLUSTER_REGISTRY"]
@@ -19,6 +20,7 @@ EXECD_IMAGE = f"{REGISTRY}/execd:1"
 NAMESPACE = "opensandbox"
 KEY = "injection"
 TIMEOUT_S = 60
+SOON_S = 15  # what waits for the kubelet's next look, on a busy machine
 
 
 def kubectl(*arguments, namespace=NAMESPACE, document=None):
@@ -141,3 +143,16 @@ def condition(name, kind="PodFailed"):
     """The condition of a BatchSandbox when it is there; else None."""
     conditions = get("batchsandbox", name).get("status", {}).get("conditions", [])
     return next((each for each in conditions if each["type"] == kind and each["status"] == "True"), None)
+
+
+def failure(answer, *words):
+    equal(answer.get("code"), "KUBERNETES::POD_FAILED", "code")
+    for word in words:
+        true(word in answer["message"], f"the message says {word!r}: {answer['message']}")
+
+
+def is_gone(answer):
+    """A create that failed leaves nothing."""
+    name = answer["message"].split()[1]
+    wait_for("the object goes", SOON_S,
+             lambda: name not in kubectl("get", "batchsandboxes", "-o", "name"))
