@@ -86,6 +86,15 @@ static void on_execd(const char *namespace_, const char *owner_name, void *arg)
     sandbox_controller_told(namespace_, owner_name, d->op.sandboxes);
 }
 
+static void on_event_refused(int r, const char *reason, const char *namespace_,
+                             const struct osb_err *err, void *arg)
+{
+    (void)arg;
+    osb_log(OSB_LOG_WARN, "an event was not taken", OSB_KV_STR("reason", reason),
+            OSB_KV_STR("namespace", namespace_), OSB_KV_STR("code", osb_err_info(r)->name),
+            OSB_KV_STR("error", err ? err->message : ""));
+}
+
 static int make_controllers(struct daemon *d, struct osb_err *err)
 {
     struct osb_http_client_options options = {.connect_timeout_ms = PING_TIMEOUT_MAX_MS};
@@ -94,6 +103,7 @@ static int make_controllers(struct daemon *d, struct osb_err *err)
         return r;
     struct ping_asker asker = ping_http_asker(d->http);
     d->op.events = osb_kube_events_new(d->op.loop, d->op.client, "opensandbox-operator");
+    osb_kube_events_on_refusal(d->op.events, on_event_refused, d);
     d->op.ping = ping_new(d->op.loop, &asker, on_execd, d);
     d->op.sandboxes = sandbox_controller_new(&d->op, 0);
     return 0;

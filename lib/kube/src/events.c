@@ -53,6 +53,9 @@ struct osb_kube_events {
     struct osb_timer retry;
     uint64_t random;
     uint64_t lost;
+    void (*on_refusal)(int r, const char *reason, const char *namespace_, const struct osb_err *err,
+                       void *arg);
+    void *refusal_arg;
 };
 
 static void record_free(struct osb_kube_events *events, struct record *record)
@@ -137,7 +140,8 @@ static void give_up(struct osb_kube_events *events, struct record *record)
     record_free(events, record);
 }
 
-static void after_failure(struct osb_kube_events *events, struct record *record, int r)
+static void after_failure(struct osb_kube_events *events, struct record *record, int r,
+                          const struct osb_err *err)
 {
     if (r == -OSB_E_NOT_FOUND && record->is_created) {
         record->is_created = false; /* aged out on the server: begin a new one */
@@ -147,6 +151,8 @@ static void after_failure(struct osb_kube_events *events, struct record *record,
         return;
     }
     if (!osb_err_info(r)->is_retriable || ++record->attempts >= OSB_EVENTS_MAX_ATTEMPTS) {
+        if (events->on_refusal)
+            events->on_refusal(r, record->reason, record->namespace_, err, events->refusal_arg);
         give_up(events, record);
         osb_defer_post(&events->send);
         return;
@@ -161,11 +167,10 @@ static void on_sent(int r, struct osb_slice body, const struct osb_err *err, voi
     struct osb_kube_events *events = arg;
     struct record *record = osb_take_ptr(events->sending);
     (void)body;
-    (void)err;
     events->call = NULL;
     /* Already there: an earlier answer was lost. */
     if (r < 0 && !(r == -OSB_E_EXISTS && !record->is_created)) {
-        after_failure(events, record, r);
+        after_failure(events, record, r, err);
         return;
     }
     record->is_created = true;
@@ -175,13 +180,13 @@ static void on_sent(int r, struct osb_slice body, const struct osb_err *err, voi
     osb_defer_post(&events->send);
 }
 
-static int send_record(struct osb_kube_events *events, struct record *record)
+static int send_record(struct osb_kube_events *events, struct record *record, struct osb_err *err)
 {
     if (record->is_created) {
         _cleanup_free_ char *patch = print_patch(record);
         return osb_kube_patch(events->client, &osb_kind_event, record->namespace_, record->name,
                               NULL, OSB_KUBE_PATCH_MERGE, osb_slice_str(patch), on_sent, events,
-                              &events->call, NULL);
+                              &events->call, err);
     }
     _cleanup_free_ char *text = print_event(events, record);
     _cleanup_free_ char *path = osb_api_path(&osb_kind_event, record->namespace_, NULL, NULL);
@@ -192,7 +197,7 @@ static int send_record(struct osb_kube_events *events, struct record *record)
         .body = osb_slice_str(text),
         .timeout_ms = OSB_KUBE_REQUEST_TIMEOUT_MS,
     };
-    return osb_kube_raw(events->client, &request, 0, on_sent, events, &events->call, NULL);
+    return osb_kube_raw(events->client, &request, 0, on_sent, events, &events->call, err);
 }
 
 static void send_next(struct osb_defer *defer)
@@ -206,10 +211,11 @@ static void send_next(struct osb_defer *defer)
     osb_list_remove(&record->pending);
     events->sending = record;
     events->sent_count = record->count;
-    int r = send_record(events, record);
+    struct osb_err err = {0};
+    int r = send_record(events, record, &err);
     if (r < 0) {
         events->sending = NULL;
-        after_failure(events, record, r);
+        after_failure(events, record, r, &err);
     }
 }
 
@@ -336,6 +342,15 @@ void osb_kube_event(struct osb_kube_events *events, const struct osb_kube_ref *a
     if (record != events->sending && osb_list_is_empty(&record->pending))
         osb_list_append(&events->queue, &record->pending);
     osb_defer_post(&events->send);
+}
+
+void osb_kube_events_on_refusal(struct osb_kube_events *events,
+                                void (*fn)(int r, const char *reason, const char *namespace_,
+                                           const struct osb_err *err, void *arg),
+                                void *arg)
+{
+    events->on_refusal = fn;
+    events->refusal_arg = arg;
 }
 
 uint64_t osb_kube_events_lost(const struct osb_kube_events *events)

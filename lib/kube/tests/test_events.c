@@ -121,9 +121,22 @@ static void test_an_event_that_aged_out_on_the_server_begins_anew(void **state)
     assert_int_equal(osb_kube_events_lost(f->events), 0);
 }
 
+static void on_refusal(int r, const char *reason, const char *namespace_, const struct osb_err *err,
+                       void *arg)
+{
+    int *refusals = arg;
+    assert_true(r < 0);
+    assert_string_equal(reason, "Good");
+    assert_string_equal(namespace_, "n");
+    assert_non_null(err);
+    ++*refusals;
+}
+
 static void test_a_failing_server_is_tried_again_and_then_given_up(void **state)
 {
     struct fixture *f = *state;
+    int refusals = 0;
+    osb_kube_events_on_refusal(f->events, on_refusal, &refusals);
     osb_kube_event(f->events, &f->about, false, "Good", "same");
     osb_loop_sim_settle(f->loop);
     for (int i = 1; i <= OSB_EVENTS_MAX_ATTEMPTS; i++) {
@@ -136,6 +149,7 @@ static void test_a_failing_server_is_tried_again_and_then_given_up(void **state)
     osb_loop_sim_settle(f->loop);
     script_answer(script_last(f->script, OSB_EVENTS_MAX_ATTEMPTS + 1), 403, "");
     assert_int_equal(osb_kube_events_lost(f->events), 2);
+    assert_int_equal(refusals, 2);
 }
 
 static void test_the_queue_is_bounded_and_counts_what_it_loses(void **state)

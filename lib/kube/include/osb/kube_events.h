@@ -41,6 +41,11 @@ void osb_kube_events_free(struct osb_kube_events *events);
 void osb_kube_event(struct osb_kube_events *events, const struct osb_kube_ref *about,
                     bool is_warning, const char *reason, const char *format, ...)
     __attribute__((format(printf, 5, 6)));
+/* FN is told of each event that the API server refused or would not take in time. */
+void osb_kube_events_on_refusal(struct osb_kube_events *events,
+                                void (*fn)(int r, const char *reason, const char *namespace_,
+                                           const struct osb_err *err, void *arg),
+                                void *arg);
 /* Events that were never told: pushed out of the queue, or refused. */
 uint64_t osb_kube_events_lost(const struct osb_kube_events *events);
 
