@@ -49,8 +49,12 @@ static bool copy_new(struct log_file *log, bool has_head)
         has_copied = true;
         fwrite(buffer, 1, (size_t)n, stdout);
     }
-    /* Set aside at a restart: the name leads to a new file, whose first lines follow at once. */
-    if (fstat(log->fd, &st) == 0 && stat(log->path, &named) == 0 && st.st_ino != named.st_ino) {
+    /*
+     * Set aside at a restart: the name leads to a new file, whose first lines follow at once. Or
+     * removed: an open file would keep the folder's inode, and with it the watch.
+     */
+    bool has_name = stat(log->path, &named) == 0;
+    if (fstat(log->fd, &st) == 0 && (!st.st_nlink || (has_name && st.st_ino != named.st_ino))) {
         close(log->fd);
         log->fd = -1;
         has_copied |= copy_new(log, has_head && !has_copied);
@@ -58,21 +62,42 @@ static bool copy_new(struct log_file *log, bool has_head)
     return has_copied;
 }
 
+/* Waits for news; false when the folder is gone, or whoever reads our output. */
+static bool wait_for_news(int notify)
+{
+    union { /* aligned for the first event */
+        struct inotify_event event;
+        char bytes[4096];
+    } events;
+    struct pollfd fds[] = {{.fd = notify, .events = POLLIN}, {.fd = STDOUT_FILENO}};
+    if (poll(fds, 2, -1) < 0)
+        return errno == EINTR;
+    if (fds[1].revents & (POLLERR | POLLNVAL))
+        return false;
+    ssize_t n = read(notify, &events, sizeof(events));
+    for (ssize_t at = 0; at < n;) {
+        const struct inotify_event *event =
+            (const struct inotify_event *)(const void *)(events.bytes + at);
+        if (event->mask & IN_IGNORED)
+            return false;
+        at += (ssize_t)(sizeof(*event) + event->len);
+    }
+    return n > 0 || errno == EINTR;
+}
+
 static void follow(const char *state, struct log_file *logs, int count)
 {
     _cleanup_free_ char *folder = osb_path_join(state, "logs");
     _cleanup_close_ int notify = inotify_init1(IN_CLOEXEC);
-    if (notify < 0 || inotify_add_watch(notify, folder, IN_MODIFY | IN_CREATE | IN_MOVED_TO) < 0) {
+    if (notify < 0 ||
+        inotify_add_watch(notify, folder, IN_MODIFY | IN_CREATE | IN_MOVED_TO | IN_DELETE) < 0) {
         fprintf(stderr, "opensandbox logs: %s cannot be watched: %s\n", folder, strerror(errno));
         return;
     }
     for (;;) {
-        char events[4096];
         for (int i = 0; i < count; i++)
             (void)copy_new(&logs[i], count > 1);
-        if (fflush(stdout) != 0)
-            return; /* the reader is gone */
-        if (read(notify, events, sizeof(events)) < 0 && errno != EINTR)
+        if (fflush(stdout) != 0 || !wait_for_news(notify))
             return;
     }
 }

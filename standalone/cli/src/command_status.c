@@ -3,6 +3,7 @@
 #include "control_client.h"
 #include "pki.h"
 
+#include <errno.h>
 #include <osb/cleanup.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -90,6 +91,8 @@ int command_env(const char *state)
     int r = instance_load(state, &instance, &err);
     if (r >= 0)
         r = pki_api_key(&instance, &key, &err);
+    if (r == -ENOENT)
+        (void)osb_fail(&err, r, "%s has no key yet; start the engine with `opensandbox up`", state);
     if (r < 0) {
         instance_done(&instance);
         return fail("env", &err);

@@ -198,6 +198,18 @@ int instance_create(const char *state, struct instance *ret, struct osb_err *err
     return 0;
 }
 
+int instance_ensure_ports(struct instance *instance, struct osb_err *err)
+{
+    int rest_port = 0, api_port = 0, r;
+    (void)((r = free_net_port(instance->rest_port, &rest_port, err)) < 0 ||
+           (r = free_net_port(instance->api_port, &api_port, err)) < 0);
+    if (r < 0 || (rest_port == instance->rest_port && api_port == instance->api_port))
+        return r;
+    instance->rest_port = rest_port;
+    instance->api_port = api_port;
+    return instance_write(instance, err);
+}
+
 int instance_make_run(const struct instance *instance, struct osb_err *err)
 {
     int r = osb_mkdir_p(run_parent, 0755, err);

@@ -39,6 +39,11 @@ int instance_state_folder(const char *flag, char **ret_absolute, struct osb_err 
 int instance_load(const char *state, struct instance *ret, struct osb_err *err);
 /* Makes the folders and picks id, ports and subnet for a new instance; writes instance.json. */
 int instance_create(const char *state, struct instance *ret, struct osb_err *err);
+/*
+ * Before the parts start: a port that somebody else has taken since the last time is replaced by a
+ * free one, and that is written down.
+ */
+int instance_ensure_ports(struct instance *instance, struct osb_err *err);
 void instance_done(struct instance *instance);
 
 /* "<state>/<rest>" and "<run>/<rest>"; owned by the caller. */

@@ -66,9 +66,10 @@ static int enter_namespace(const struct instance *instance, struct osb_err *err)
 static int prepare(const char *state, struct supervisor *supervisor, struct osb_err *err)
 {
     int r;
-    (void)((r = open_instance(state, &supervisor->instance, err)) < 0 ||
-           (r = parts_check_files(err)) < 0 ||
+    (void)((r = parts_check_files(err)) < 0 ||
+           (r = open_instance(state, &supervisor->instance, err)) < 0 ||
            (r = enter_namespace(&supervisor->instance, err)) < 0 ||
+           (r = instance_ensure_ports(&supervisor->instance, err)) < 0 ||
            (r = pki_ensure(&supervisor->instance, err)) < 0 ||
            (r = engine_config_write(&supervisor->instance, err)) < 0);
     return r;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "instance.h"
 
+#include <netinet/in.h>
 #include <osb/cleanup.h>
 #include <osb/fd.h>
 #include <setjmp.h>
@@ -8,6 +9,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -69,6 +71,31 @@ static void a_damaged_file_is_named(void **state)
     }
 }
 
+static void a_port_that_was_taken_meanwhile_is_replaced_and_written_down(void **state)
+{
+    struct instance made = {0}, read = {0};
+    int port = 0;
+    assert_int_equal(instance_create(*state, &made, NULL), 0);
+    int rest_port = made.rest_port, api_port = made.api_port;
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    struct sockaddr_in address = {.sin_family = AF_INET,
+                                  .sin_port = htons((uint16_t)api_port),
+                                  .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    assert_int_equal(bind(fd, (struct sockaddr *)&address, sizeof(address)), 0);
+    assert_int_equal(listen(fd, 1), 0);
+    assert_int_equal(instance_ensure_ports(&made, NULL), 0);
+    assert_int_not_equal(made.api_port, api_port);
+    assert_int_equal(made.rest_port, rest_port);
+    assert_int_equal(instance_load(*state, &read, NULL), 0);
+    assert_int_equal(read.api_port, made.api_port);
+    port = made.api_port;
+    assert_int_equal(instance_ensure_ports(&made, NULL), 0); /* now nothing is to be changed */
+    assert_int_equal(made.api_port, port);
+    assert_int_equal(close(fd), 0);
+    instance_done(&made);
+    instance_done(&read);
+}
+
 static void a_state_folder_is_absolute_and_has_one_name(void **state)
 {
     char cwd[4096];
@@ -100,6 +127,9 @@ int main(void)
                                         remove_folder),
         cmocka_unit_test_setup_teardown(an_empty_folder_holds_no_instance, make_folder,
                                         remove_folder),
+        cmocka_unit_test_setup_teardown(
+            a_port_that_was_taken_meanwhile_is_replaced_and_written_down, make_folder,
+            remove_folder),
         cmocka_unit_test(a_state_folder_is_absolute_and_has_one_name),
         cmocka_unit_test(a_state_folder_that_would_break_a_file_is_refused),
         cmocka_unit_test_setup_teardown(a_damaged_file_is_named, make_folder, remove_folder),
