@@ -114,8 +114,11 @@ static void write_subresource(struct osb_json_writer *w, const struct resource *
 
 static void write_resource(struct osb_json_writer *w, const struct resource *r)
 {
-    static const char *const verbs[] = {
+    /* In the order of a real server: one for its own kinds, one for custom ones. */
+    static const char *const core[] = {
         "create", "delete", "deletecollection", "get", "list", "patch", "update", "watch", NULL};
+    static const char *const custom[] = {"delete", "deletecollection", "get",   "list", "patch",
+                                         "create", "update",           "watch", NULL};
     static const char *const fixed[] = {"get", "list", "patch", "update", "watch", NULL};
     static const char *const change[] = {"get", "patch", "update", NULL};
     static const char *const read[] = {"get", NULL};
@@ -124,7 +127,7 @@ static void write_resource(struct osb_json_writer *w, const struct resource *r)
     osb_json_kv_string(w, "singularName", r->kind.singular);
     osb_json_kv_bool(w, "namespaced", r->kind.is_namespaced);
     osb_json_kv_string(w, "kind", r->kind.kind);
-    write_strings(w, "verbs", r->is_fixed ? fixed : verbs);
+    write_strings(w, "verbs", r->is_fixed ? fixed : r->is_custom ? custom : core);
     write_strings(w, "shortNames", r->kind.short_names);
     if (r->has_grace) {
         static const char *const categories[] = {"all", NULL};

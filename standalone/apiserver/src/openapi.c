@@ -214,3 +214,18 @@ bool openapi_document(const struct registry *registry, struct osb_slice path, st
         return false;
     return write_version(registry, osb_slice_from(path, 12), out);
 }
+
+/* Document {swagger = 1, info = 2 {title = 1, version = 2}, paths = 8} of the openapi.v2 package.
+ */
+struct osb_slice openapi_v2_document(bool is_protobuf)
+{
+    if (is_protobuf)
+        return OSB_SLICE("\n\003"
+                         "2.0"
+                         "\022\031"
+                         "\n\012Kubernetes"
+                         "\022\013unversioned"
+                         "B\000");
+    return OSB_SLICE("{\"swagger\":\"2.0\",\"info\":{\"title\":\"Kubernetes\","
+                     "\"version\":\"unversioned\"},\"paths\":{}}");
+}

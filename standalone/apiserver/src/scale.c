@@ -23,7 +23,9 @@ struct osb_json *scale_of(const struct resource *resource, const struct osb_json
         copy_meta(metadata, object, kept[i]);
     int64_t wanted = osb_json_i64_or(osb_json_get_path(object, resource->scale_spec_path), 0);
     int64_t there = osb_json_i64_or(osb_json_get_path(object, resource->scale_status_path), 0);
-    osb_json_set(osb_json_ensure_object(scale, "spec"), "replicas", osb_json_new_i64(wanted));
+    struct osb_json *spec = osb_json_ensure_object(scale, "spec");
+    if (wanted) /* the published type leaves a zero out */
+        osb_json_set(spec, "replicas", osb_json_new_i64(wanted));
     struct osb_json *status = osb_json_ensure_object(scale, "status");
     osb_json_set(status, "replicas", osb_json_new_i64(there));
     if (resource->scale_selector_path) {

@@ -114,6 +114,14 @@ static bool serve_document(struct call *call, struct osb_slice path)
         reply_text(call, 200, "text/plain; version=0.0.4", osb_buf_slice(&body));
         return true;
     }
+    if (osb_slice_eq_str(path, OPENAPI_V2_PATH)) {
+        struct osb_slice accept = OSB_SLICE_NULL;
+        osb_http_header(call->x, "Accept", &accept);
+        bool is_protobuf = osb_slice_find_slice(accept, OSB_SLICE(OPENAPI_V2_ASKED)) >= 0;
+        reply_text(call, 200, is_protobuf ? OPENAPI_V2_PROTOBUF : "application/json",
+                   openapi_v2_document(is_protobuf));
+        return true;
+    }
     if (!discovery_document(registry, path, &body) && !openapi_document(registry, path, &body))
         return false;
     reply_json(call, 200, osb_buf_slice(&body));

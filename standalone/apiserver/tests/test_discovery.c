@@ -31,6 +31,22 @@ static void every_document_of_the_index_is_there(void **state)
     assert_int_equal(count, 3);
 }
 
+static void the_second_version_of_openapi_is_there_and_empty(void **state)
+{
+    _cleanup_json_ struct osb_json *tree = NULL;
+    (void)state;
+    assert_int_equal(osb_json_parse(openapi_v2_document(false), &tree, NULL), 0);
+    assert_string_equal(osb_json_cstr(osb_json_get(tree, "swagger")), "2.0");
+    /* Fields and their lengths add up: 1 (text), 2 (a message), 8 (an empty message). */
+    struct osb_slice rest = openapi_v2_document(true);
+    static const unsigned char tags[] = {1 << 3 | 2, 2 << 3 | 2, 8 << 3 | 2};
+    for (size_t i = 0; i < sizeof(tags); i++) {
+        assert_int_equal((unsigned char)rest.data[0], tags[i]);
+        rest = osb_slice_from(rest, 2 + (size_t)rest.data[1]);
+    }
+    assert_int_equal(rest.len, 0);
+}
+
 /* Walks a schema document: each $ref must lead somewhere. */
 static void check_refs(const struct osb_json *value, const struct osb_json *schemas)
 {
@@ -99,6 +115,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
 #define T(f) cmocka_unit_test_setup_teardown(f, world_setup, world_teardown)
         T(every_document_of_the_index_is_there),
+        T(the_second_version_of_openapi_is_there_and_empty),
         T(references_of_the_schemas_lead_somewhere),
         T(kubectl_finds_the_options_of_a_patch),
         T(resources_say_their_verbs_and_subresources),
