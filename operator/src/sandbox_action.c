@@ -206,6 +206,8 @@ static void withdraw(const struct sandbox_step *step)
 static void on_labels_back(int r, struct osb_slice body, const struct osb_err *err, void *arg)
 {
     (void)body;
+    if (r < 0)
+        withdraw(arg); /* no watch will show it */
     sandbox_step_end(arg, r, err);
 }
 
@@ -243,8 +245,10 @@ static void on_existing_pod(int r, struct osb_slice body, const struct osb_err *
         cannot_make(step, "PodNameTaken", why.message);
         sandbox_step_end(step, -OSB_E_CONFLICT, &why);
     } else if (!osb_api_label(pod, LABEL_POD_NAME)) {
-        if ((r = put_labels_back(step, &why)) < 0)
+        if ((r = put_labels_back(step, &why)) < 0) {
+            withdraw(step);
             sandbox_step_end(step, r, &why);
+        }
     } else {
         sandbox_step_end(step, 0, NULL); /* the watch brings it */
     }

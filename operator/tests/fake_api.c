@@ -2,6 +2,7 @@
 #include "fake_api.h"
 
 #include <osb/alloc.h>
+#include <osb/api_meta.h>
 #include <osb/clock.h>
 #include <osb/json_patch.h>
 
@@ -110,6 +111,13 @@ int fake_api_count(const struct fake_api *api, const char *collection)
     return count;
 }
 
+static bool is_shown(const struct fake_api *api, const char *collection,
+                     const struct osb_json *tree)
+{
+    return !api->pod_label || strcmp(collection, "pods") != 0 ||
+           osb_api_label(tree, api->pod_label);
+}
+
 static char *print(const struct osb_json *tree)
 {
     struct osb_buf text = {0};
@@ -212,7 +220,8 @@ static struct fake_object *add_object(struct fake_api *api, const char *collecti
         osb_json_set(osb_json_ensure_object(tree, "spec"), "nodeName", osb_json_new_str("node"));
     osb_list_append(&api->objects, &object->link);
     stamp(api, object);
-    announce(api, "ADDED", object);
+    if (is_shown(api, collection, tree))
+        announce(api, "ADDED", object);
     return object;
 }
 
@@ -230,7 +239,11 @@ static void patch_object(struct fake_api *api, struct fake_object *object,
         osb_json_set(metadata, "generation", osb_json_new_i64(generation + 1));
     }
     stamp(api, object);
-    announce(api, "MODIFIED", object);
+    bool was_shown = is_shown(api, object->collection, before);
+    if (is_shown(api, object->collection, object->tree))
+        announce(api, was_shown ? "MODIFIED" : "ADDED", object);
+    else if (was_shown)
+        announce(api, "DELETED", object);
 }
 
 static void delete_object(struct fake_api *api, struct fake_object *object)
@@ -339,7 +352,8 @@ static void list(struct fake_call *call, const struct target *target)
     osb_buf_appendf(&text, "{\"metadata\":{\"resourceVersion\":\"%llu\"},\"items\":[",
                     (unsigned long long)api->version);
     osb_list_foreach (object, &api->objects, link) {
-        if (strcmp(object->collection, target->collection) != 0)
+        if (strcmp(object->collection, target->collection) != 0 ||
+            !is_shown(api, object->collection, object->tree))
             continue;
         osb_buf_append_str(&text, is_first ? "" : ",");
         osb_json_print(object->tree, &text);

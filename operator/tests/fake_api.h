@@ -39,6 +39,7 @@ struct fake_api {
     uint64_t uid;
     uint64_t answer_ms;    /* until an answer comes */
     uint64_t watch_lag_ms; /* until a change reaches the watches */
+    const char *pod_label; /* lists and watches show the pods that have it; NULL: all */
     /* Asked before each write. */
     enum fake_fault (*fault)(struct fake_api *api, const char *method, const char *path, void *arg);
     void *fault_arg;

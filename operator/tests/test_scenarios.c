@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The controller against an API server in memory, on the virtual clock, with faults and crashes. */
 #include <osb/alloc.h>
+#include <osb/api_meta.h>
 #include <osb/cleanup.h>
 #include <osb/clock.h>
 
@@ -550,6 +551,37 @@ static enum fake_fault crash_soon(struct fake_api *api, const char *method, cons
     return crash->after == 0 ? FAKE_LOSE : FAKE_DROP;
 }
 
+static enum fake_fault refuse_pod_patches(struct fake_api *api, const char *method,
+                                          const char *path, void *arg)
+{
+    (void)api;
+    const bool *is_on = arg;
+    return *is_on && strcmp(method, "PATCH") == 0 && strstr(path, "/pods/") ? FAKE_INVALID
+                                                                            : FAKE_OK;
+}
+
+static void test_labels_that_could_not_be_put_back_are_soon_after(void **state)
+{
+    struct fixture *f = *state;
+    bool is_on = true;
+    f->api->pod_label = LABEL_POD_NAME;
+    put_sandbox(f, "a", 1, "", "");
+    start(f);
+    run_ms(f, 5000);
+    f->api->fault = refuse_pod_patches;
+    f->api->fault_arg = &is_on;
+    fake_api_patch(f->api, "pods", "a-0",
+                   "{\"metadata\":{\"labels\":{\"" LABEL_POD_NAME "\":null}}}");
+    run_ms(f, 3000);
+    const struct osb_json *pod = fake_api_get(f->api, "pods", "a-0");
+    assert_null(osb_api_label(pod, LABEL_POD_NAME));
+    is_on = false;
+    run_ms(f, 15000); /* a back-off, and not the time that an answer is waited for */
+    pod = fake_api_get(f->api, "pods", "a-0");
+    assert_string_equal(osb_api_label(pod, LABEL_POD_NAME), "a");
+    assert_int_equal(f->api->pods_created, 1);
+}
+
 static void test_killed_at_any_action_it_converges_and_no_pod_is_doubled(void **state)
 {
     struct fixture *f = *state;
@@ -741,6 +773,7 @@ int main(void)
         TEST(test_a_slow_watch_makes_no_pod_twice),
         TEST(test_a_watch_that_expired_is_got_over),
         TEST(test_pods_that_the_api_server_refuses_are_a_failure_that_can_pass),
+        TEST(test_labels_that_could_not_be_put_back_are_soon_after),
         TEST(test_killed_at_any_action_it_converges_and_no_pod_is_doubled),
         TEST(test_who_leads_no_more_writes_nothing_and_goes_on_when_it_leads_again),
         TEST(test_random_churn_faults_and_crashes_end_where_they_should),
