@@ -13,15 +13,23 @@ from state import ROOT, run, wait_for
 
 API_PORT = 6443
 MAX_PODS = 500
+# The kubelet wants these values of the machine and writes those that are different: it finds them so.
+KUBELET_SYSCTLS = {"vm/overcommit_memory": 1, "vm/panic_on_oom": 0, "kernel/panic": 10, "kernel/panic_on_oops": 1,
+                   "kernel/keys/root_maxkeys": 1000000, "kernel/keys/root_maxbytes": 25000000}
 WAIT_S = 60
 
 
 def hold(state):
     """Makes the namespaces, held by a process that does nothing, and the way into them."""
     facts = state.facts
+    for name, value in KUBELET_SYSCTLS.items():
+        state.write(f"sysctl/{name}", f"{value}\n")
     script = """
         for covered in /run /var/lib /var/log; do mount -t tmpfs tmpfs $covered || exit; done
-        ip link set lo up && : >"$0/held" && exec sleep infinity"""
+        cd "$0/sysctl" && for wanted in */* */*/*; do
+            [ -d "$wanted" ] || mount --bind "$wanted" "/proc/sys/$wanted" || exit
+        done
+        cd / && ip link set lo up && : >"$0/held" && exec sleep infinity"""
     nowhere = subprocess.DEVNULL
     process = subprocess.Popen(["unshare", "--mount", "--net", "--propagation", "private", "bash", "-c", script,
                                 state.folder], stdin=nowhere, stdout=nowhere, stderr=nowhere,
