@@ -174,6 +174,28 @@ static const char *describe_leaving(const struct pod *pod, struct osb_arena *are
                             pod->object.name, pod->node_name ? pod->node_name : "none");
 }
 
+/* A sandbox that could be used before, and whose pod runs as far as anybody knows. */
+static const struct pod *find_silent(const struct batchsandbox *bs, const struct sandbox_view *view)
+{
+    const struct condition *before = batchsandbox_condition(bs, "Progressing");
+    bool was_silent = before && before->reason && strcmp(before->reason, "ExecdSilent") == 0;
+    if (bs->status.phase != PHASE_SUCCEED && !was_silent)
+        return NULL;
+    for (size_t i = 0; i < view->slot_count; i++) {
+        const struct slot *slot = &view->slots[i];
+        if (slot->verdict.class_ == POD_STARTING && slot->pod->has_execd &&
+            (slot->pod->phase == POD_RUNNING || slot->pod->phase == POD_UNKNOWN))
+            return slot->pod;
+    }
+    return NULL;
+}
+
+static const char *describe_silent(const struct pod *pod, struct osb_arena *arena)
+{
+    return osb_arena_printf(arena, "Pod %s on node %s does not answer: its node may be lost",
+                            pod->object.name, pod->node_name ? pod->node_name : "none");
+}
+
 static void add_pod_failed(const struct reconcile_input *in, const struct failures *failures,
                            struct osb_arena *arena, struct sandbox_view *view)
 {
@@ -186,8 +208,10 @@ static void add_pod_failed(const struct reconcile_input *in, const struct failur
         add_condition(view, "PodFailed", in->create_reason, in->create_error);
 }
 
-static void add_state(struct osb_arena *arena, struct sandbox_view *view)
+static void add_state(const struct batchsandbox *bs, struct osb_arena *arena,
+                      struct sandbox_view *view)
 {
+    const struct pod *silent = find_silent(bs, view);
     const char *unschedulable = find_unschedulable(view);
     const struct pod *leaving = find_leaving(view);
     if (view->phase == PHASE_SUCCEED && view->replaced > 0)
@@ -202,6 +226,8 @@ static void add_state(struct osb_arena *arena, struct sandbox_view *view)
         add_condition(view, "Progressing", "Unschedulable", unschedulable);
     else if (view->phase == PHASE_PENDING && leaving)
         add_condition(view, "Progressing", "PodTerminating", describe_leaving(leaving, arena));
+    else if (view->phase == PHASE_PENDING && silent)
+        add_condition(view, "Progressing", "ExecdSilent", describe_silent(silent, arena));
     else if (view->phase == PHASE_PENDING)
         add_condition(view, "Progressing", "Creating", "Sandbox is being created");
 }
@@ -230,7 +256,7 @@ void sandbox_view_make(const struct reconcile_input *in, struct osb_arena *arena
     check_spec(in->bs, view);
     struct failures failures = find_failures(view);
     view->phase = decide_phase(in, &failures, view);
-    add_state(arena, view);
+    add_state(in->bs, arena, view);
     add_pod_failed(in, &failures, arena, view);
     if (in->bs->pause == TRISTATE_TRUE)
         add_condition(view, "PauseFailed", "UnsupportedPause",

@@ -112,6 +112,11 @@ static char *plan_text(struct world *w)
     return osb_buf_take(&text);
 }
 
+static void make_plan(struct world *w)
+{
+    free(plan_text(w));
+}
+
 #define assert_plan(w, expected)                                                                   \
     do {                                                                                           \
         _cleanup_free_ char *plan_ = plan_text(w);                                                 \
@@ -310,6 +315,27 @@ static void test_a_pod_that_does_not_go_is_named_with_its_node(void **state)
     assert_non_null(strstr(status_patch(w), "Pod a-0 on node lost is being deleted"));
 }
 
+static void test_a_pod_that_no_longer_answers_is_named_and_a_new_one_is_not(void **state)
+{
+    static const char running[] = "\"phase\":\"Running\",\"podIP\":\"10.0.0.1\"";
+    struct world *w = *state;
+    put_sandbox(w, "", "\"replicas\":1," TEMPLATE, "\"phase\":\"Pending\"");
+    put_marked_pod(w, running);
+    make_plan(w);
+    assert_non_null(strstr(status_patch(w), "\"reason\":\"Creating\""));
+
+    put_sandbox(w, "", "\"replicas\":1," TEMPLATE, "\"phase\":\"Succeed\"");
+    make_plan(w);
+    assert_non_null(strstr(status_patch(w), "\"phase\":\"Pending\""));
+    assert_non_null(strstr(status_patch(w), "Pod a-0 on node x does not answer"));
+
+    put_sandbox(w, "", "\"replicas\":1," TEMPLATE,
+                "\"phase\":\"Pending\",\"conditions\":[{\"type\":\"Progressing\",\"status\":"
+                "\"True\",\"reason\":\"ExecdSilent\",\"message\":\"m\"}]");
+    make_plan(w);
+    assert_non_null(strstr(status_patch(w), "\"reason\":\"ExecdSilent\""));
+}
+
 static void test_a_paused_object_is_left_alone(void **state)
 {
     static const char *const phases[] = {"Pausing", "Paused", "Resuming"};
@@ -382,6 +408,7 @@ int main(void)
         TEST(test_failed_is_left_when_the_pod_recovers),
         TEST(test_the_schedulers_words_are_shown),
         TEST(test_a_pod_that_does_not_go_is_named_with_its_node),
+        TEST(test_a_pod_that_no_longer_answers_is_named_and_a_new_one_is_not),
         TEST(test_a_paused_object_is_left_alone),
         TEST(test_a_new_operator_holds_its_judgement_of_an_execd_it_has_not_asked),
         TEST(test_annotations_that_somebody_broke_are_written_anew),
