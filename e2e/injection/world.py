@@ -64,9 +64,9 @@ def toml(settings):
 @contextlib.contextmanager
 def operator(injection="init-container", execd_image=EXECD_IMAGE, namespace=NAMESPACE, **kubernetes):
     """An operator with this configuration, and rest.call() pointed at it."""
-    port = free_port()
+    port, health_port = free_port(), free_port()
     settings = {"server": {"host": "127.0.0.1", "port": port, "api_key": KEY},
-                "runtime": {"type": "kubernetes"},
+                "runtime": {"type": "kubernetes"}, "health": {"port": health_port},
                 "kubernetes": {"namespace": namespace, "execd_injection": injection, **kubernetes}}
     if execd_image:
         settings["runtime"]["execd_image"] = execd_image
@@ -82,7 +82,8 @@ def operator(injection="init-container", execd_image=EXECD_IMAGE, namespace=NAME
         with os.fdopen(ours, "rb") as ready:
             if ready.readline() != b"ready\n":
                 raise AssertionError("the operator did not get ready")
-        os.environ.update({"OPEN_SANDBOX_DOMAIN": f"127.0.0.1:{port}", "OPEN_SANDBOX_API_KEY": KEY})
+        os.environ.update({"OPEN_SANDBOX_DOMAIN": f"127.0.0.1:{port}", "OPEN_SANDBOX_API_KEY": KEY,
+                           "OSB_OPERATOR_METRICS": f"http://127.0.0.1:{health_port}/metrics"})
         yield
     finally:
         process.send_signal(signal.SIGTERM)
