@@ -126,7 +126,8 @@ def batch_sandbox(name, **spec):
     """The object of a marked template whose pod sleeps; SPEC goes over the pod's spec."""
     pod = {"containers": [{"name": "sandbox", "image": IMAGE, "command": ["sleep", "1000"]}],
            "terminationGracePeriodSeconds": 1, **spec}
-    return {"apiVersion": "sandbox.opensandbox.io/v1alpha1", "kind": "BatchSandbox", "metadata": {"name": name},
+    return {"apiVersion": "sandbox.opensandbox.io/v1alpha1", "kind": "BatchSandbox",
+            "metadata": {"name": name, "labels": {"opensandbox.io/id": name}},  # REST shows it, too
             "spec": {"replicas": 1, "template": {
                 "metadata": {"annotations": {"opensandbox.io/inject": "execd"}}, "spec": pod}}}
 
