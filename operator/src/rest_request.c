@@ -76,6 +76,16 @@ static const char *choose_id(struct osb_http_exchange *x)
     return osb_arena_strdup(arena, osb_uuid_format_hex(osb_uuid_v4(), hex));
 }
 
+void rest_error_head(struct osb_http_exchange *x, int status, struct osb_buf *out)
+{
+    struct rest_request *request = x ? osb_http_data(x) : NULL;
+    char hex[OSB_UUID_HEX_MAX];
+    if (request)
+        request->status = status;
+    osb_buf_appendf(out, "X-Request-ID: %s\r\n",
+                    request ? request->id : osb_uuid_format_hex(osb_uuid_v4(), hex));
+}
+
 /* W3C trace context: "00-<32 hex>-<16 hex>-<2 hex>", passed on as it is. */
 static const char *read_traceparent(struct osb_http_exchange *x)
 {

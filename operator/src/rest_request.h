@@ -65,6 +65,9 @@ void rest_call_delete(struct rest_request *request, const char *name, const char
 
 /* ---- the answer ---- */
 
+/* Header lines of errors that the HTTP server finds itself: an osb_http_server_options.error_head.
+ */
+void rest_error_head(struct osb_http_exchange *x, int status, struct osb_buf *out);
 void rest_reply(struct rest_request *request, int status, struct osb_slice json);
 /* No body, and a length of 0 where the status allows one. */
 void rest_reply_empty(struct rest_request *request, int status);

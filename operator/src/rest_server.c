@@ -59,6 +59,22 @@ static void on_route(struct osb_http_exchange *x, const struct osb_http_params *
     request->binding->route->handler(request, params);
 }
 
+/* "/v1/sandboxes/" leads to "/v1/sandboxes", as with the public server; the method stays. */
+static bool redirect_slash(struct rest_request *request)
+{
+    struct osb_slice path = osb_http_raw_path(request->x);
+    struct osb_slice query = osb_http_raw_query(request->x);
+    if (path.len < 2 || path.data[path.len - 1] != '/')
+        return false;
+    path.len--;
+    if (!osb_http_router_knows(request->rest->router, request->x, path))
+        return false;
+    osb_http_reply_headerf(request->x, "Location", "%.*s%s%.*s", OSB_SLICE_ARG(path),
+                           query.len ? "?" : "", OSB_SLICE_ARG(query));
+    rest_reply_empty(request, 307);
+    return true;
+}
+
 static void fail_unrouted(struct rest_request *request, int r, const char *allow)
 {
     if (r == -EPERM) {
@@ -77,7 +93,7 @@ static void handle(struct osb_http_exchange *x, void *arg)
     if (rest_cors(request) || !rest_auth_admit(request))
         return;
     int r = osb_http_router_dispatch(rest->router, x, &allow);
-    if (r < 0)
+    if (r < 0 && !redirect_slash(request))
         fail_unrouted(request, r, allow);
 }
 
@@ -117,6 +133,7 @@ static int listen_on(struct rest *rest, const struct config_server *config, stru
         .max_connections = config->max_connections > 0 ? (size_t)config->max_connections : SIZE_MAX,
         .server_header = "opensandbox",
         .error_body = rest_error_body,
+        .error_head = rest_error_head,
     };
     int r = osb_http_server_new(rest->op->loop, &options, handle, rest, &rest->server, err);
     if (r < 0)

@@ -135,9 +135,9 @@ static bool decode_segment(struct osb_http_exchange *x, struct osb_slice raw,
     return true;
 }
 
-static void split_path(struct osb_http_exchange *x, struct path *path)
+static void split_path(struct osb_http_exchange *x, struct osb_slice raw, struct path *path)
 {
-    struct osb_slice rest = osb_slice_from(osb_http_raw_path(x), 1);
+    struct osb_slice rest = osb_slice_from(raw, 1);
     struct osb_slice before = rest;
     struct osb_slice segment;
     path->count = 0;
@@ -224,7 +224,7 @@ int osb_http_router_dispatch(struct osb_http_router *router, struct osb_http_exc
     const char *allow = NULL;
     if (raw.len == 0 || raw.data[0] != '/')
         return -OSB_E_NOT_FOUND;
-    split_path(x, &path);
+    split_path(x, raw, &path);
     for (size_t i = 0; i < router->count; i++) {
         const struct route *route = &router->routes[i];
         if (!match(route, &path, &params))
@@ -240,6 +240,21 @@ int osb_http_router_dispatch(struct osb_http_router *router, struct osb_http_exc
     if (ret_allow)
         *ret_allow = allow;
     return -EPERM;
+}
+
+bool osb_http_router_knows(const struct osb_http_router *router, struct osb_http_exchange *x,
+                           struct osb_slice raw)
+{
+    struct path path;
+    struct osb_http_params params;
+    if (raw.len == 0 || raw.data[0] != '/')
+        return false;
+    split_path(x, raw, &path);
+    for (size_t i = 0; i < router->count; i++) {
+        if (match(&router->routes[i], &path, &params))
+            return true;
+    }
+    return false;
 }
 
 struct osb_slice osb_http_param(const struct osb_http_params *params, const char *name)

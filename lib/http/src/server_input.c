@@ -101,8 +101,11 @@ void http_conn_refuse(struct http_conn *conn, int status, const char *message)
     http_server_error_body(server, status, message, &body);
     osb_buf_appendf(out,
                     "HTTP/1.1 %d %s\r\nDate: %s\r\nContent-Type: application/json\r\n"
-                    "Content-Length: %zu\r\nConnection: close\r\n\r\n",
+                    "Content-Length: %zu\r\nConnection: close\r\n",
                     status, osb_http_reason(status), http_server_date(server), body.len);
+    if (server->options.error_head)
+        server->options.error_head(NULL, status, out);
+    osb_buf_append_str(out, "\r\n");
     osb_buf_append_slice(out, osb_buf_slice(&body));
     osb_buf_done(&body);
     http_conn_enter(conn, HTTP_CONN_LINGER);

@@ -174,6 +174,8 @@ void http_exchange_refuse(struct osb_http_exchange *x, int status, const char *m
     _cleanup_buf_ struct osb_buf body = {0};
     http_server_error_body(x->conn->server, status, message, &body);
     osb_buf_clear(&x->headers);
+    if (x->conn->server->options.error_head)
+        x->conn->server->options.error_head(x, status, &x->headers);
     osb_http_reply(x, status, "application/json", osb_buf_slice(&body));
     x->is_refused = true;
 }

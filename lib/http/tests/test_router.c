@@ -108,11 +108,47 @@ static void very_deep_paths_match_only_a_rest(void **state)
     osb_http_router_free(router);
 }
 
+static struct osb_http_router *known;
+
+static void tell_known(struct osb_http_exchange *x, void *arg)
+{
+    struct osb_slice path = osb_slice_first(osb_http_raw_path(x), osb_http_raw_path(x).len - 1);
+    (void)arg;
+    osb_http_reply(x, osb_http_router_knows(known, x, path) ? 200 : 404, NULL, OSB_SLICE_NULL);
+}
+
+static void a_path_can_be_looked_up_without_its_call(void **state)
+{
+    static const struct {
+        const char *path;
+        const char *answer;
+    } paths[] = {
+        {"/v1/things/", "HTTP/1.1 200"},  {"/v1/things/7/", "HTTP/1.1 200"},
+        {"/v1/none/", "HTTP/1.1 404"},    {"/v1/things//", "HTTP/1.1 404"},
+        {"//v1/things/", "HTTP/1.1 404"}, {"/", "HTTP/1.1 404"},
+    };
+    (void)state;
+    known = osb_http_router_new();
+    osb_http_route(known, "POST", "/v1/things", say, "make");
+    osb_http_route(known, "GET", "/v1/things/{id}", say, "get");
+    struct rig *rig = rig_new(tell_known, NULL, NULL);
+    for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++) {
+        char request[128];
+        snprintf(request, sizeof(request), "GET %s HTTP/1.1\r\nHost: h\r\n\r\n", paths[i].path);
+        rig_send_str(rig, request);
+        assert_true(rig_saw(rig, paths[i].answer));
+        (void)rig_seen(rig);
+    }
+    rig_free(rig);
+    osb_http_router_free(known);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(requests_find_their_route),
         cmocka_unit_test(head_takes_the_route_of_get),
+        cmocka_unit_test(a_path_can_be_looked_up_without_its_call),
         cmocka_unit_test(very_deep_paths_match_only_a_rest),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -35,6 +35,9 @@ void osb_http_route(struct osb_http_router *router, const char *method, const ch
  */
 int osb_http_router_dispatch(struct osb_http_router *router, struct osb_http_exchange *x,
                              const char **ret_allow);
+/* Whether PATH, raw, has a route, by whatever method; X lends its arena. */
+bool osb_http_router_knows(const struct osb_http_router *router, struct osb_http_exchange *x,
+                           struct osb_slice path);
 /* The value of parameter NAME; the empty slice when there is none. */
 struct osb_slice osb_http_param(const struct osb_http_params *params, const char *name);
 

@@ -42,6 +42,11 @@ struct osb_http_server_options {
      * NULL gives {"code":"…","message":"…"} with code INVALID_REQUEST.
      */
     void (*error_body)(int status, const char *message, struct osb_buf *out);
+    /*
+     * Appends header lines, each "NAME: VALUE\r\n", to the head of such an answer; may be NULL.
+     * What the handler had set is dropped with its answer. X is NULL when no request could be read.
+     */
+    void (*error_head)(struct osb_http_exchange *x, int status, struct osb_buf *out);
 };
 
 int osb_http_server_new(struct osb_loop *loop, const struct osb_http_server_options *options,
