@@ -38,6 +38,23 @@ static void arrays_grow_and_keep_their_content(void **state)
     assert_true(cap >= len);
 }
 
+static void what_an_array_has_to_spare_is_given_back_and_it_grows_again(void **state)
+{
+    (void)state;
+    _cleanup_free_ int *array = NULL;
+    size_t len = 0, cap = 0;
+    osb_shrink(array, len, cap);
+    assert_null(array);
+    for (int i = 0; i < 100; i++) {
+        osb_grow(array, len, cap);
+        array[len++] = i;
+        osb_shrink(array, len, cap);
+        assert_int_equal(cap, len);
+    }
+    for (int i = 0; i < 100; i++)
+        assert_int_equal(array[i], i);
+}
+
 static void zero_sized_requests_give_a_pointer(void **state)
 {
     (void)state;
@@ -52,6 +69,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(copies_are_owned_and_complete),
         cmocka_unit_test(arrays_grow_and_keep_their_content),
+        cmocka_unit_test(what_an_array_has_to_spare_is_given_back_and_it_grows_again),
         cmocka_unit_test(zero_sized_requests_give_a_pointer),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -28,4 +28,13 @@ char *osb_asprintf(const char *format, ...) __attribute__((format(printf, 1, 2))
         }                                                                                          \
     } while (0)
 
+/* Gives back what an array that grows no more has to spare; it may grow again. */
+#define osb_shrink(array, len, cap)                                                                \
+    do {                                                                                           \
+        if ((len) > 0 && (len) < (cap)) {                                                          \
+            (cap) = (len);                                                                         \
+            (array) = osb_realloc((array), (size_t)(cap) * sizeof(*(array)));                      \
+        }                                                                                          \
+    } while (0)
+
 #endif
