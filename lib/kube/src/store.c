@@ -69,6 +69,10 @@ static void sorted_put(struct sorted *sorted, struct osb_kube_object *object)
         sorted->items[at] = object;
         return;
     }
+    if (sorted->cap == 0) { /* most values of an index have one object */
+        sorted->cap = 1;
+        sorted->items = osb_calloc(1, sizeof(*sorted->items));
+    }
     osb_grow(sorted->items, sorted->len, sorted->cap);
     memmove(&sorted->items[at + 1], &sorted->items[at],
             (sorted->len - at) * sizeof(*sorted->items));
@@ -99,10 +103,7 @@ static void object_free(const struct osb_kube_store *store, struct osb_kube_obje
         return;
     if (store->projection->clear)
         store->projection->clear(object);
-    free(object->namespace_);
-    free(object->name);
-    free(object->uid);
-    free(object->resource_version);
+    free(object->namespace_); /* and what head_copy() put behind it */
     free(object);
 }
 
@@ -282,16 +283,32 @@ static int read_head(struct osb_slice raw, struct osb_arena *arena, struct osb_k
     return 0;
 }
 
+static char *put(char **at, const char *text)
+{
+    char *copy = *at;
+    *at = stpcpy(copy, text) + 1;
+    return copy;
+}
+
+/* The strings of a head are one allocation: there are many objects, and each has all of them. */
+static void head_copy(struct osb_kube_object *to, const struct osb_kube_object *from)
+{
+    size_t size = strlen(from->namespace_) + strlen(from->name) + strlen(from->uid) +
+                  strlen(from->resource_version) + 4;
+    char *at = osb_calloc(1, size);
+    to->namespace_ = put(&at, from->namespace_);
+    to->name = put(&at, from->name);
+    to->uid = put(&at, from->uid);
+    to->resource_version = put(&at, from->resource_version);
+    to->version = from->version;
+}
+
 static int decode(struct osb_kube_store *store, struct osb_slice raw,
                   const struct osb_kube_object *head, struct osb_kube_object **ret,
                   struct osb_err *err)
 {
     struct osb_kube_object *object = osb_calloc(1, store->projection->size);
-    object->namespace_ = osb_strdup(head->namespace_);
-    object->name = osb_strdup(head->name);
-    object->uid = osb_strdup(head->uid);
-    object->resource_version = osb_strdup(head->resource_version);
-    object->version = head->version;
+    head_copy(object, head);
     object->generation = store->generation;
     int r = store->projection->decode ? store->projection->decode(raw, object, err) : 0;
     if (r < 0) {
