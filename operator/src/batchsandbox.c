@@ -146,6 +146,15 @@ static void read_condition(struct osb_json_reader *r, struct batchsandbox_status
     status->conditions[status->condition_count++] = condition;
 }
 
+static void read_conditions(struct osb_json_reader *r, struct batchsandbox_status *status)
+{
+    if (!lenient_enter_array(r))
+        return;
+    while (osb_json_next_item(r))
+        read_condition(r, status);
+    osb_shrink(status->conditions, status->condition_count, status->condition_cap);
+}
+
 static void read_phase(struct osb_json_reader *r, struct batchsandbox_status *status)
 {
     _cleanup_free_ char *phase = NULL;
@@ -169,10 +178,9 @@ static void read_status(struct osb_json_reader *r, struct batchsandbox_status *s
             lenient_i64(r, &status->ready);
         else if (osb_slice_eq_str(key, "phase"))
             read_phase(r, status);
-        else if (osb_slice_eq_str(key, "conditions") && lenient_enter_array(r))
-            while (osb_json_next_item(r))
-                read_condition(r, status);
-        else if (!osb_slice_eq_str(key, "conditions"))
+        else if (osb_slice_eq_str(key, "conditions"))
+            read_conditions(r, status);
+        else
             osb_json_skip(r);
     }
 }

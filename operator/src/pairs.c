@@ -21,6 +21,7 @@ void pairs_read(struct osb_json_reader *r, struct pairs *pairs)
         osb_grow(pairs->items, pairs->count, pairs->cap);
         pairs->items[pairs->count++] = (struct pair){osb_strndup(key.data, key.len), value};
     }
+    osb_shrink(pairs->items, pairs->count, pairs->cap);
 }
 
 void pairs_clear(struct pairs *pairs)

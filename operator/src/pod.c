@@ -278,6 +278,7 @@ static void read_containers(struct osb_json_reader *r, struct pod *pod, bool is_
         return;
     while (osb_json_next_item(r))
         read_container(r, pod, is_init);
+    osb_shrink(pod->containers, pod->container_count, pod->container_cap);
 }
 
 static void read_condition(struct osb_json_reader *r, struct pod *pod)

@@ -56,6 +56,30 @@ static void test_a_whole_object_is_read(void **state)
     osb_kube_store_free(store);
 }
 
+/* There are tens of thousands of them. */
+static void test_what_is_kept_of_an_object_has_nothing_to_spare(void **state)
+{
+    (void)state;
+    struct osb_kube_store *store;
+    const struct batchsandbox *bs =
+        read_sandbox(&store, "{\"metadata\":{\"name\":\"a\",\"namespace\":\"n\","
+                             "\"labels\":{\"l\":\"v\"},\"annotations\":{\"a\":\"1\",\"b\":\"2\"}},"
+                             "\"status\":{\"conditions\":[{\"type\":\"Ready\"}]}}");
+    assert_int_equal(bs->labels.cap, 1);
+    assert_int_equal(bs->annotations.cap, 2);
+    assert_int_equal(bs->status.condition_cap, 1);
+    osb_kube_store_free(store);
+
+    store = osb_kube_store_new(&pod_projection);
+    const char *text = "{" HEAD ",\"status\":{\"containerStatuses\":[{\"name\":\"c\"}],"
+                       "\"initContainerStatuses\":[{\"name\":\"i\"},{\"name\":\"j\"}]}}";
+    assert_int_equal(osb_kube_store_apply(store, osb_slice_str(text), NULL), 0);
+    const struct pod *pod = pod_of(osb_kube_store_get(store, "n", "a"));
+    assert_int_equal(pod->container_count, 3);
+    assert_int_equal(pod->container_cap, 3);
+    osb_kube_store_free(store);
+}
+
 static void test_fields_of_a_wrong_type_are_named(void **state)
 {
     static const struct {
@@ -213,6 +237,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_an_address_that_a_late_kubelet_does_not_know_yet_is_kept),
         cmocka_unit_test(test_a_whole_object_is_read),
+        cmocka_unit_test(test_what_is_kept_of_an_object_has_nothing_to_spare),
         cmocka_unit_test(test_fields_of_a_wrong_type_are_named),
         cmocka_unit_test(test_null_and_absent_are_the_same),
         cmocka_unit_test(test_odd_metadata_and_status_are_passed_over),
