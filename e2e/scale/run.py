@@ -21,12 +21,13 @@ IS_FULL = os.environ["OSB_TEST_FULL"] == "1"
 COUNT = 10000 if IS_FULL else 300
 # How fast is by the seed: one by one, and faster than a small machine can follow.
 RATE = random.Random(SEED).uniform(20, 50) if IS_FULL else random.Random(SEED).uniform(20, 300)
-LIMIT_S = 1000 if IS_FULL else 300
-# The pod, the endpoints, the status at most twice, and an Event.
-MAX_REQUESTS = 5
+LIMIT_S = 1400 if IS_FULL else 300
+DELETE_LIMIT_S = 700 if IS_FULL else 300
+# The pod, the endpoints, the status twice, two Events; one to spare.
+MAX_REQUESTS = 7
 # The operator, its libraries, its connections; then what it keeps of a sandbox and its pod.
 MAX_RSS_BASE_KB = 20 * 1024
-MAX_RSS_EACH_KB = 4
+MAX_RSS_EACH_KB = 3
 NAMESPACE = "scale"
 
 
@@ -55,9 +56,9 @@ def _(world):
     true(peak <= MAX_RSS_BASE_KB + COUNT * MAX_RSS_EACH_KB, f"{peak} kB at most, {COUNT} sandboxes")
 
 
-@case("all are deleted, and their pods with them", limit_s=LIMIT_S + 60)
+@case("all are deleted, and their pods with them", limit_s=DELETE_LIMIT_S + 60)
 def _(world):
-    world.scale("delete", NAMESPACE, timeout=LIMIT_S)
+    world.scale("delete", NAMESPACE, timeout=DELETE_LIMIT_S)
     equal(left(world), [0, 0], "BatchSandboxes and pods")
 
 
