@@ -33,6 +33,8 @@ MARK = {"opensandbox.io/inject": "execd"}
 KEY = "k"
 # A right that is missing is noticed at once, not after a time-out.
 NOTICED_S = 15
+# An operator that goes on where it was refused: a few turns of its back-off.
+RECOVERED_S = 30
 
 
 class Rights(World):
@@ -262,6 +264,10 @@ NEEDS = {
 }
 
 
+# Nobody asks again for what a caller was refused, an event that was refused is lost, and a log keeps its lines.
+NOT_RETRIED = {is_unknown_to_rest, is_made_by_rest, tells, tells_again, follows_by_watches}
+
+
 def is_said(world, resource, verb):
     """In the words of the API server: who may not do what to which."""
     words = f'cannot {verb} resource "{resource}"'
@@ -286,6 +292,9 @@ def check(kind, place, resource, verb):
             # What was refused stays undone.
             time.sleep(0.3)
             equal(bool(works()), False, "the scenario worked without the right")
+            world.give_back(kind)
+            if scenario not in NOT_RETRIED:
+                until(works, RECOVERED_S, "the same operator goes on with the right")
         finally:
             world.give_back(kind)
             world.clear()
