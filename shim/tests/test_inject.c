@@ -5,6 +5,7 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+#include <osb/fd.h>
 
 #include "inject.h"
 #include "requests.h"
@@ -247,6 +248,29 @@ static void fields_of_a_later_kubelet_reach_the_runtime(void **state)
     done(&run);
 }
 
+/* As kubelet 1.34 sent it; the folder of its state has another name. */
+static void the_request_of_a_real_kubelet_gains_the_two_binds(void **state)
+{
+    struct run run = {0};
+    Runtime__V1__CreateContainerRequest *request;
+
+    (void)state;
+    assert_int_equal(
+        osb_read_file(OSB_TESTDATA "/kubelet-1.34-create-container", 1 << 16, &run.request, NULL),
+        0);
+    run_bytes(&run, &node_files);
+    assert_int_equal(run.outcome, INJECT_DONE);
+    assert_string_equal(run.subject.pod, "capture");
+    assert_string_equal(run.subject.container, "sandbox");
+    assert_only_mounts_are_added(&run);
+    request = read_out(&run);
+    assert_int_equal(request->config->n_mounts, 6);
+    assert_bind(request->config->mounts[4], node_files.execd, INJECT_EXECD_PATH);
+    assert_int_equal(request->config->linux_config->resources->memory_limit_in_bytes, 64 << 20);
+    runtime__v1__create_container_request__free_unpacked(request, NULL);
+    done(&run);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -261,6 +285,7 @@ int main(void)
         cmocka_unit_test(a_node_without_files_refuses),
         cmocka_unit_test(what_cannot_be_read_is_for_the_runtime_to_judge),
         cmocka_unit_test(fields_of_a_later_kubelet_reach_the_runtime),
+        cmocka_unit_test(the_request_of_a_real_kubelet_gains_the_two_binds),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
