@@ -6,7 +6,7 @@ int json_input_object(struct osb_json_reader *r, struct osb_slice body, struct o
     osb_json_reader_init(r, body);
     if (osb_json_peek(r) == OSB_JSON_NONE && osb_json_reader_check(r, NULL) == 0)
         return osb_fail(err, -OSB_E_INVALID, "the request needs a JSON body");
-    if (osb_json_peek(r) == OSB_JSON_NULL) {
+    if (osb_json_read_null(r)) {
         osb_json_reader_init(r, OSB_SLICE("{}"));
         osb_json_enter_object(r);
         return 0;

@@ -103,6 +103,18 @@ static void what_breaks_a_rule_is_refused(void **state)
     }
 }
 
+static void a_body_is_null_only_when_it_says_so_whole(void **state)
+{
+    static const char *const bodies[] = {"n", "nu", "nul", "nulL", "NULL", "nope"};
+    _cleanup_arena_ struct osb_arena arena = {0};
+    struct command_request q;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(bodies) / sizeof(*bodies); i++)
+        assert_int_equal(parse(bodies[i], &arena, &q), -OSB_E_SYNTAX);
+    assert_int_equal(parse("null", &arena, &q), -OSB_E_INVALID); /* as {}: no command */
+}
+
 static void a_body_ten_thousand_levels_deep_is_refused(void **state)
 {
     _cleanup_arena_ struct osb_arena arena = {0};
@@ -123,6 +135,7 @@ int main(void)
         cmocka_unit_test(keys_match_in_any_case_and_null_is_absent),
         cmocka_unit_test(argv_is_kept_as_it_came),
         cmocka_unit_test(what_breaks_a_rule_is_refused),
+        cmocka_unit_test(a_body_is_null_only_when_it_says_so_whole),
         cmocka_unit_test(a_body_ten_thousand_levels_deep_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

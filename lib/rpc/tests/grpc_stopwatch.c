@@ -90,7 +90,7 @@ double grpc_stopwatch_echo(struct grpc_stopwatch *client, const char *method, si
     uint64_t start_ns = osb_monotonic_ns(), end_ns;
     grpc_call *call = create_call(client, method);
     grpc_metadata_array initial, trailing;
-    grpc_status_code code;
+    grpc_status_code code = GRPC_STATUS_UNKNOWN;
     grpc_slice text;
     const grpc_op ops[] = {{.op = GRPC_OP_SEND_INITIAL_METADATA},
                            {.op = GRPC_OP_SEND_MESSAGE, .data.send_message.send_message = request},
