@@ -15,6 +15,8 @@ LOGS = os.environ["OSB_TEST_LOGS"]
 PKI = os.path.join(TMP, "pki")
 SOCKET = os.path.join(TMP, "node.sock")
 READY_LIMIT_S = 30
+# Whose program: the suite `threads` takes the one with ThreadSanitizer.
+PRESET = os.environ.get("OSB_APISERVER_PRESET", "dev")
 # AddressSanitizer keeps freed memory for a while, 256 MiB of it unless told; memory is measured here.
 SANITIZER = {"ASAN_OPTIONS": "quarantine_size_mb=8:detect_leaks=1"}
 SECRETS = "/api/v1/namespaces/default/secrets"
@@ -37,7 +39,7 @@ class Server:
         self.log = os.path.join(LOGS, f"apiserver-{self.starts}.log")
         with open(self.log, "wb") as log:
             self.process = subprocess.Popen(
-                [os.path.join(ROOT, "build/dev/bin/opensandbox-apiserver"),
+                [os.path.join(ROOT, "build", PRESET, "bin/opensandbox-apiserver"),
                  "--listen", f"127.0.0.1:{self.port}", "--database", self.database,
                  "--crds", os.path.join(ROOT, "apis/crds"), "--node-socket", SOCKET,
                  "--node-name", "embedded", "--tls-cert", os.path.join(PKI, "apiserver.crt"),
