@@ -12,6 +12,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "config_in_cluster.h"
+
 enum { MAX_KUBECONFIG = 1024 * 1024 };
 
 #define SERVICE_ACCOUNT "/var/run/secrets/kubernetes.io/serviceaccount"
@@ -181,6 +183,13 @@ static int load_file(const char *path, struct osb_kube_config *ret, struct osb_e
     return osb_wrap(err, r, "%s", path);
 }
 
+char *kube_config_in_cluster_server(const char *host, const char *port)
+{
+    bool is_ipv6 = strchr(host, ':') != NULL;
+    return is_ipv6 ? osb_asprintf("https://[%s]:%s", host, port)
+                   : osb_asprintf("https://%s:%s", host, port);
+}
+
 static int load_in_cluster(const char *host, const char *port, struct osb_kube_config *ret,
                            struct osb_err *err)
 {
@@ -188,9 +197,7 @@ static int load_in_cluster(const char *host, const char *port, struct osb_kube_c
     int r = osb_read_file(SERVICE_ACCOUNT "/namespace", 256, &namespace_, err);
     if (r < 0)
         return osb_wrap(err, r, "in-cluster configuration");
-    bool is_ipv6 = strchr(host, ':') != NULL;
-    ret->server = is_ipv6 ? osb_asprintf("https://[%s]:%s", host, port)
-                          : osb_asprintf("https://%s:%s", host, port);
+    ret->server = kube_config_in_cluster_server(host, port);
     ret->namespace_ = osb_buf_take(&namespace_);
     ret->namespace_[strcspn(ret->namespace_, "\r\n ")] = '\0';
     ret->ca_file = osb_strdup(SERVICE_ACCOUNT "/ca.crt");

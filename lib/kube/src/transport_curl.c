@@ -8,14 +8,13 @@
  */
 #include <curl/curl.h>
 #include <osb/alloc.h>
-#include <osb/buf.h>
-#include <osb/fd.h>
 #include <osb/kube_client.h>
 #include <osb/list.h>
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
+
+#include "token_file.h"
 
 enum {
     CONNECT_TIMEOUT_MS = 10000,
@@ -23,8 +22,10 @@ enum {
     KEEPALIVE_INTERVAL_S = 5,
     CA_CACHE_S = 60, /* curl's own default is a day: too long for a rotated CA */
     MAX_IDLE_CONNECTIONS = 16,
-    MAX_TOKEN = 64 * 1024,
+    HTTP_UNAUTHORIZED = 401,
 };
+
+#define AUTHORIZATION "Authorization:"
 
 struct curl_transport {
     struct osb_kube_transport base;
@@ -38,9 +39,7 @@ struct curl_transport {
     struct osb_list running;   /* in curl */
     struct osb_list cancelled; /* in curl, to leave it */
     int depth;                 /* curl is on the stack */
-    char *token;               /* of the token file */
-    struct timespec token_mtime;
-    ino_t token_inode;
+    struct token_file token_file;
 };
 
 struct transfer {
@@ -50,7 +49,10 @@ struct transfer {
     struct curl_slist *headers;
     struct osb_kube_transport_callbacks callbacks;
     void *arg;
+    char *sent_token; /* of the token file; NULL when no newer one can come */
     bool has_status;
+    bool is_outdated; /* refused, and there is a newer token: to be sent again */
+    bool is_second;
     bool is_cancelled;
     char error[CURL_ERROR_SIZE];
 };
@@ -60,12 +62,98 @@ struct socket_watch {
     struct osb_watch watch;
 };
 
+static void wipe(char *text)
+{
+    if (text)
+        explicit_bzero(text, strlen(text));
+}
+
+/* One of them is the token. */
+static void free_headers(struct curl_slist *headers)
+{
+    for (struct curl_slist *line = headers; line; line = line->next)
+        wipe(line->data);
+    curl_slist_free_all(headers);
+}
+
 static void transfer_free(struct transfer *transfer)
 {
     osb_list_remove(&transfer->link);
     curl_easy_cleanup(transfer->easy);
-    curl_slist_free_all(transfer->headers);
+    free_headers(transfer->headers);
+    wipe(transfer->sent_token);
+    free(transfer->sent_token);
     free(transfer);
+}
+
+/* ---- credentials ---- */
+
+static void add_header(struct transfer *transfer, const char *name, const char *value)
+{
+    if (!value || strpbrk(value, "\r\n"))
+        return;
+    _cleanup_free_ char *line = osb_asprintf("%s: %s", name, value);
+    struct curl_slist *headers = curl_slist_append(transfer->headers, line);
+    osb_assert(headers);
+    transfer->headers = headers;
+}
+
+static bool has_token_file(const struct osb_kube_config *config)
+{
+    return config->token_file && osb_secret_is_empty(&config->token);
+}
+
+static void add_authorization(struct transfer *transfer)
+{
+    struct curl_transport *t = transfer->transport;
+    const char *token = t->config->token.bytes;
+    if (has_token_file(t->config)) {
+        token = token_file_read(&t->token_file, t->config->token_file, false);
+        transfer->sent_token = osb_strdup(token);
+    }
+    if (!token || !token[0])
+        return;
+    _cleanup_free_ char *bearer = osb_asprintf("Bearer %s", token);
+    add_header(transfer, "Authorization", bearer);
+    wipe(bearer);
+}
+
+/*
+ * The token may have been replaced between our look at its file and the server's look at it. Only
+ * then is it worth another request; and it is safe for each verb: a 401 has done nothing.
+ */
+static bool has_newer_token(struct transfer *transfer)
+{
+    struct curl_transport *t = transfer->transport;
+    if (transfer->is_second || !transfer->sent_token)
+        return false;
+    const char *token = token_file_read(&t->token_file, t->config->token_file, true);
+    return token && strcmp(token, transfer->sent_token) != 0;
+}
+
+/* The same request with the token of now; its easy handle has left the multi handle. */
+static void send_again(struct transfer *transfer)
+{
+    struct curl_transport *t = transfer->transport;
+    struct curl_slist *old = transfer->headers;
+    transfer->headers = NULL;
+    wipe(transfer->sent_token);
+    free(osb_take_ptr(transfer->sent_token));
+    add_authorization(transfer);
+    for (struct curl_slist *line = old; line; line = line->next) {
+        if (strncmp(line->data, AUTHORIZATION, sizeof(AUTHORIZATION) - 1) == 0)
+            continue;
+        struct curl_slist *headers = curl_slist_append(transfer->headers, line->data);
+        osb_assert(headers);
+        transfer->headers = headers;
+    }
+    curl_easy_setopt(transfer->easy, CURLOPT_HTTPHEADER, transfer->headers);
+    free_headers(old);
+    transfer->is_outdated = false;
+    transfer->is_second = true;
+    osb_list_remove(&transfer->link);
+    osb_list_append(&t->waiting, &transfer->link);
+    osb_defer_post(&t->settle);
 }
 
 /* ---- the end of transfers ---- */
@@ -97,8 +185,12 @@ static void report_status(struct transfer *transfer)
     long status = 0;
     curl_off_t retry_after_s = 0;
     curl_easy_getinfo(transfer->easy, CURLINFO_RESPONSE_CODE, &status);
-    if (transfer->has_status || status < 200)
+    if (transfer->has_status || transfer->is_outdated || status < 200)
         return;
+    if (status == HTTP_UNAUTHORIZED && has_newer_token(transfer)) {
+        transfer->is_outdated = true;
+        return;
+    }
     curl_easy_getinfo(transfer->easy, CURLINFO_RETRY_AFTER, &retry_after_s);
     transfer->has_status = true;
     transfer->callbacks.on_status((int)status, (int)retry_after_s, transfer->arg);
@@ -133,6 +225,8 @@ static void collect_ended(struct curl_transport *t)
         curl_multi_remove_handle(t->multi, easy); /* MESSAGE is gone after this */
         if (transfer->is_cancelled)
             transfer_free(transfer);
+        else if (transfer->is_outdated)
+            send_again(transfer);
         else
             end_transfer(transfer, code);
     }
@@ -213,56 +307,16 @@ static size_t on_curl_data(char *data, size_t size, size_t count, void *arg)
     size_t len = size * count;
     if (!transfer->is_cancelled)
         report_status(transfer);
-    if (!transfer->is_cancelled)
+    if (!transfer->is_cancelled && !transfer->is_outdated)
         transfer->callbacks.on_data(osb_slice(data, len), transfer->arg);
     return transfer->is_cancelled ? 0 : len; /* 0 of LEN makes curl end it */
 }
 
-/* ---- credentials ---- */
-
-/* The token file's content, read again when the file has changed; NULL without one. */
-static const char *current_token(struct curl_transport *t)
-{
-    struct stat st;
-    if (!osb_secret_is_empty(&t->config->token))
-        return t->config->token.bytes;
-    if (!t->config->token_file || stat(t->config->token_file, &st) < 0)
-        return t->token;
-    bool is_same = t->token && st.st_ino == t->token_inode &&
-                   st.st_mtim.tv_sec == t->token_mtime.tv_sec &&
-                   st.st_mtim.tv_nsec == t->token_mtime.tv_nsec;
-    if (is_same)
-        return t->token;
-    _cleanup_buf_ struct osb_buf text = {0};
-    if (osb_read_file(t->config->token_file, MAX_TOKEN, &text, NULL) < 0)
-        return t->token;
-    free(t->token);
-    t->token = osb_buf_take(&text);
-    t->token[strcspn(t->token, "\r\n")] = '\0';
-    t->token_inode = st.st_ino;
-    t->token_mtime = st.st_mtim;
-    return t->token;
-}
-
 /* ---- starting ---- */
-
-static void add_header(struct transfer *transfer, const char *name, const char *value)
-{
-    if (!value || strpbrk(value, "\r\n"))
-        return;
-    _cleanup_free_ char *line = osb_asprintf("%s: %s", name, value);
-    struct curl_slist *headers = curl_slist_append(transfer->headers, line);
-    osb_assert(headers);
-    transfer->headers = headers;
-}
 
 static void set_headers(struct transfer *transfer, const struct osb_kube_http_request *request)
 {
-    const char *token = current_token(transfer->transport);
-    if (token) {
-        _cleanup_free_ char *bearer = osb_asprintf("Bearer %s", token);
-        add_header(transfer, "Authorization", bearer);
-    }
+    add_authorization(transfer);
     add_header(transfer, "Accept", request->accept);
     add_header(transfer, "Content-Type", request->content_type);
     add_header(transfer, "X-Request-ID", request->request_id);
@@ -382,9 +436,7 @@ static void transport_free(struct osb_kube_transport *transport)
     curl_multi_cleanup(t->multi);
     osb_timer_stop(&t->timer);
     osb_defer_cancel(&t->settle);
-    if (t->token)
-        explicit_bzero(t->token, strlen(t->token));
-    free(t->token);
+    token_file_done(&t->token_file);
     free(t->user_agent);
     free(t);
 }

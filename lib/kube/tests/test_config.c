@@ -12,6 +12,8 @@
 // cmocka needs the ones above first
 #include <cmocka.h>
 
+#include "config_in_cluster.h"
+
 static int parse(const char *text, struct osb_kube_config *config, struct osb_err *err)
 {
     return osb_kube_config_parse(osb_slice_str(text), "/etc/kube", config, err);
@@ -115,6 +117,23 @@ static void test_broken_files_are_errors_that_say_what_is_wrong(void **state)
     }
 }
 
+static void test_the_address_of_a_pods_api_server_has_brackets_for_ipv6(void **state)
+{
+    static const struct {
+        const char *host;
+        const char *server;
+    } cases[] = {
+        {"10.96.0.1", "https://10.96.0.1:443"},
+        {"fd00:10:96::1", "https://[fd00:10:96::1]:443"},
+        {"kubernetes.default.svc", "https://kubernetes.default.svc:443"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        _cleanup_free_ char *server = kube_config_in_cluster_server(cases[i].host, "443");
+        assert_string_equal(server, cases[i].server);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -122,6 +141,7 @@ int main(void)
         cmocka_unit_test(test_inline_data_can_be_read_as_a_file_and_goes_with_the_configuration),
         cmocka_unit_test(test_what_is_not_done_is_refused_not_ignored),
         cmocka_unit_test(test_broken_files_are_errors_that_say_what_is_wrong),
+        cmocka_unit_test(test_the_address_of_a_pods_api_server_has_brackets_for_ipv6),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
