@@ -133,7 +133,8 @@ def ended(sandbox, command_id):
 @case("an interrupt ends the whole tree of a command")
 def _(face, sandbox):
     run = sandbox.commands.run("sleep 2345 & sleep 2346", opts=RunCommandOpts(background=True))
-    true(not no_process(sandbox, "sleep 234[56]"), "it does not run")
+    # The answer comes with the shell, which may not have started them yet.
+    until(lambda: not no_process(sandbox, "sleep 234[56]"), 10, "they run")
     sandbox.commands.interrupt(run.id)
     until(lambda: no_process(sandbox, "sleep 234[56]"), 10, "its processes end")
     until(lambda: ended(sandbox, run.id), 10, "its status tells")
