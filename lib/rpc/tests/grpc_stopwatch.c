@@ -91,7 +91,7 @@ double grpc_stopwatch_echo(struct grpc_stopwatch *client, const char *method, si
     grpc_call *call = create_call(client, method);
     grpc_metadata_array initial, trailing;
     grpc_status_code code = GRPC_STATUS_UNKNOWN;
-    grpc_slice text;
+    grpc_slice text = grpc_empty_slice();
     const grpc_op ops[] = {{.op = GRPC_OP_SEND_INITIAL_METADATA},
                            {.op = GRPC_OP_SEND_MESSAGE, .data.send_message.send_message = request},
                            {.op = GRPC_OP_SEND_CLOSE_FROM_CLIENT},
