@@ -68,7 +68,7 @@ static void a_table_is_replaced_as_a_whole_and_removed(void **state)
 {
     (void)state;
     if (!has_namespace)
-        skip();
+        skip(); /* neither root nor user namespaces */
     assert_int_equal(nat_table_exists("osb_test", NULL), 0);
     assert_int_equal(nat_table_make("osb_test", "osb-test", SUBNET, 24, NULL), 0);
     assert_int_equal(nat_table_make("osb_test", "osb-test", SUBNET, 24, NULL), 0);
@@ -82,7 +82,7 @@ static void the_last_user_takes_forwarding_back(void **state)
 {
     (void)state;
     if (!has_namespace)
-        skip();
+        skip(); /* neither root nor user namespaces */
     assert_int_equal(forwarding(), '0');
     assert_int_equal(nat_table_make("a", "osb-a", SUBNET, 24, NULL), 0);
     assert_int_equal(forwarding_acquire(undo, "a", NULL), 0);
@@ -106,7 +106,7 @@ static void a_user_whose_table_is_gone_counts_no_more(void **state)
 {
     (void)state;
     if (!has_namespace)
-        skip();
+        skip(); /* neither root nor user namespaces */
     assert_int_equal(nat_table_make("a", "osb-a", SUBNET, 24, NULL), 0);
     assert_int_equal(nat_table_make("b", "osb-b", SUBNET + 256, 24, NULL), 0);
     assert_int_equal(forwarding_acquire(undo, "a", NULL), 0);
@@ -122,7 +122,7 @@ static void a_damaged_list_of_sysctls_is_reported_and_not_trusted(void **state)
     struct osb_err err = {0};
     (void)state;
     if (!has_namespace)
-        skip();
+        skip(); /* neither root nor user namespaces */
     assert_int_equal(osb_write_file(undo, OSB_SLICE("{\"users\":["), 0600, NULL), 0);
     assert_true(forwarding_acquire(undo, "a", &err) < 0);
     assert_non_null(strstr(err.message, "undo.json"));
@@ -134,7 +134,7 @@ static void a_bridge_that_is_not_there_needs_no_removal(void **state)
 {
     (void)state;
     if (!has_namespace)
-        skip();
+        skip(); /* neither root nor user namespaces */
     assert_int_equal(bridge_link_remove("osb-none", NULL), 0);
 }
 
